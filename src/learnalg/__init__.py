@@ -1,0 +1,1 @@
+"""Transformers that learn numerical linear algebra from examples."""

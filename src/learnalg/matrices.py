@@ -1,0 +1,218 @@
+"""Random matrices: dimensions and ensembles (paper, sections 2.2 and 5).
+
+An ensemble draws a whole batch of m x n matrices whose coefficients have a given standard deviation:
+
+    >>> rng = np.random.default_rng(0)
+    >>> Ensemble(("laplace",)).draw(rng, num=1000, m=5, n=5, symmetric=True).matrices.shape
+    (1000, 5, 5)
+
+Two families share that signature. `iid-*` draws independent coefficients; symmetric, these are the paper's
+Wigner matrices. The others prescribe a spectrum: eigenvalues drawn from a law, eigenvectors uniform on the
+sphere. For matrices that are not symmetric the law is that of the singular values, up to sign. All laws have
+the second moment that a Wigner matrix has, sigma^2 max(m, n), so that the coefficients' standard deviation is
+the same in every ensemble, which is what the paper's sigma_test / sigma_train compares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Rng = np.random.Generator
+
+MAX_DIM = 100  # the vocabulary has one token for each dimension up to this one
+
+
+@dataclass(frozen=True)
+class Dims:
+    """Which m x n an example may have: '5' (5x5), '6x4', '5-10' (square), '5-10x3-8' (rows and columns apart)."""
+
+    rows: tuple[int, int]
+    cols: tuple[int, int]
+    square: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Dims:
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?(?:x(\d+)(?:-(\d+))?)?", text.strip())
+        if not match:
+            raise ValueError(f"dimensions {text!r}: expected 5, 6x4, 5-10 or 5-10x5-10")
+        low, high, low2, high2 = (int(g) if g else None for g in match.groups())
+        assert low is not None
+        rows = (low, high or low)
+        cols = rows if low2 is None else (low2, high2 or low2)
+        dims = cls(rows, cols, square=low2 is None or (rows == cols and rows[0] == rows[1]))
+        for smallest, largest in (rows, cols):
+            if not 1 <= smallest <= largest <= MAX_DIM:
+                raise ValueError(f"dimensions {text!r}: need 1 <= smallest <= largest <= {MAX_DIM}")
+        return dims
+
+    @property
+    def is_fixed(self) -> bool:
+        return self.rows[0] == self.rows[1] and self.cols[0] == self.cols[1]
+
+    def draw(self, rng: Rng, num: int) -> NDArray[np.int64]:
+        """(num, 2): rows and columns, uniform over what is allowed."""
+        m = rng.integers(self.rows[0], self.rows[1] + 1, size=num)
+        n = m if self.square else rng.integers(self.cols[0], self.cols[1] + 1, size=num)
+        return np.stack([m, n], axis=1)
+
+    def admits(self, m: int, n: int) -> bool:
+        inside = self.rows[0] <= m <= self.rows[1] and self.cols[0] <= n <= self.cols[1]
+        return inside and (m == n or not self.square)
+
+
+# Laws: (rng, shape) -> numbers with second moment 1. Centred, unless the name says otherwise.
+
+
+def _uniform(rng: Rng, shape: tuple[int, ...]) -> Floats:
+    return rng.uniform(-np.sqrt(3), np.sqrt(3), shape)
+
+
+def _gaussian(rng: Rng, shape: tuple[int, ...]) -> Floats:
+    return rng.standard_normal(shape)
+
+
+def _laplace(rng: Rng, shape: tuple[int, ...]) -> Floats:
+    return rng.laplace(0, 1 / np.sqrt(2), shape)
+
+
+def _abs_laplace(rng: Rng, shape: tuple[int, ...]) -> Floats:
+    return np.abs(_laplace(rng, shape))
+
+
+def _mirror(x: Floats) -> Floats:
+    """Copies the upper triangle of each square matrix onto the lower one."""
+    upper = np.triu(np.ones(x.shape[-2:], dtype=bool))
+    return np.where(upper, x, x.swapaxes(-1, -2))
+
+
+def _gaussian_wigner(rng: Rng, num: int, n: int) -> Floats:
+    """Symmetric gaussian matrices (GOE): rotation-invariant, coefficients of second moment 1 on average."""
+    x = rng.standard_normal((num, n, n))
+    goe = (x + x.swapaxes(-1, -2)) / np.sqrt(2)  # variance 1 off the diagonal, 2 on it
+    return goe * np.sqrt(n / (n + 1))
+
+
+def _orthogonal(rng: Rng, num: int, n: int) -> Floats:
+    """Uniform (Haar) orthogonal matrices: QR of a gaussian matrix, with the signs of R's diagonal taken out."""
+    q, r = np.linalg.qr(rng.standard_normal((num, n, n)))
+    return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[:, None, :]
+
+
+# Kinds: (rng, num, m, n, symmetric) -> (num, m, n) with coefficients of second moment 1.
+Kind = Callable[[Rng, int, int, int, bool], Floats]
+Law = Callable[[Rng, tuple[int, ...]], Floats]
+
+
+def iid(law: Law) -> Kind:
+    def draw(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
+        x = law(rng, (num, m, n))
+        return _mirror(x) if symmetric else x
+
+    return draw
+
+
+def spectrum(law: Law) -> Kind:
+    def draw(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
+        k = min(m, n)
+        values = law(rng, (num, k)) * np.sqrt(max(m, n))
+        left = _orthogonal(rng, num, m)[:, :, :k]
+        right = left if symmetric else _orthogonal(rng, num, n)[:, :, :k]
+        x = (left * values[:, None, :]) @ right.swapaxes(-1, -2)
+        return _mirror(x) if symmetric else x  # rounding must not break the symmetry
+
+    return draw
+
+
+def positive(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
+    """|M|: the eigenvalues of a gaussian Wigner matrix, made positive. Not symmetric: (M^T M)^(1/2) has no
+    counterpart among rectangular matrices, so only square shapes are drawn."""
+    if m != n:
+        raise ValueError(f"ensemble 'positive' draws square matrices, not {m}x{n}")
+    values, vectors = np.linalg.eigh(_gaussian_wigner(rng, num, n))
+    return _mirror((vectors * np.abs(values)[:, None, :]) @ vectors.swapaxes(-1, -2))
+
+
+def marchenko_pastur(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
+    """X X^T for gaussian square X: covariance matrices; E[lambda^2] = p (2p + 1) before scaling."""
+    if m != n:
+        raise ValueError(f"ensemble 'marchenko-pastur' draws square matrices, not {m}x{n}")
+    x = rng.standard_normal((num, n, n))
+    return _mirror(x @ x.swapaxes(-1, -2)) / np.sqrt(2 * n + 1)
+
+
+ENSEMBLES: dict[str, Kind] = {
+    "iid-uniform": iid(_uniform),
+    "iid-gaussian": iid(_gaussian),
+    "iid-laplace": iid(_laplace),
+    "wigner": iid(_uniform),
+    "positive": positive,
+    "uniform": spectrum(_uniform),
+    "gaussian": spectrum(_gaussian),
+    "laplace": spectrum(_laplace),
+    "abs-laplace": spectrum(_abs_laplace),
+    "marchenko-pastur": marchenko_pastur,
+}
+
+ENSEMBLE_SUMMARIES: dict[str, str] = {
+    "iid-uniform": "independent coefficients, uniform in [-A, A] (the default)",
+    "iid-gaussian": "independent gaussian coefficients of the same standard deviation",
+    "iid-laplace": "independent Laplace coefficients of the same standard deviation",
+    "wigner": "the paper's name for iid-uniform on symmetric matrices",
+    "positive": "positive eigenvalues: the absolute values of a Wigner spectrum",
+    "uniform": "eigenvalues (or singular values) uniform, eigenvectors uniform on the sphere",
+    "gaussian": "eigenvalues gaussian, eigenvectors uniform on the sphere",
+    "laplace": "eigenvalues Laplace, eigenvectors uniform on the sphere",
+    "abs-laplace": "eigenvalues |Laplace|, all positive",
+    "marchenko-pastur": "covariance matrices X X^T of gaussian X",
+}
+
+
+@dataclass(frozen=True)
+class Draw:
+    matrices: Floats  # (num, m, n)
+    sigma: Floats  # (num,): standard deviation of each matrix's coefficients
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """A weighted mixture of named ensembles with amplitude A (sigma = A / sqrt 3) fixed or uniform in a range."""
+
+    names: tuple[str, ...] = ("iid-uniform",)
+    weights: tuple[float, ...] = ()  # equal when empty
+    amplitude: tuple[float, float] = (10.0, 10.0)
+    factor: float = 1.0  # the paper's sigma_test / sigma_train
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.names if name not in ENSEMBLES]
+        if unknown or not self.names:
+            raise ValueError(f"unknown ensemble {', '.join(unknown) or '(none)'}; known: {', '.join(ENSEMBLES)}")
+        if self.weights and (len(self.weights) != len(self.names) or min(self.weights) <= 0):
+            raise ValueError(f"ensemble weights {self.weights}: need one positive number for each of {self.names}")
+        low, high = self.amplitude
+        if not 0 < low <= high < np.inf:
+            raise ValueError(f"amplitude {self.amplitude}: need 0 < lowest <= highest, finite")
+        if not 0 < self.factor < np.inf:
+            raise ValueError(f"sigma factor {self.factor}: must be positive and finite")
+
+    def draw(self, rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Draw:
+        if symmetric and m != n:
+            raise ValueError(f"a symmetric matrix is square, not {m}x{n}")
+        low, high = self.amplitude
+        amplitude = rng.uniform(low, high, num) if high > low else np.full(num, low)
+        sigma = amplitude * (self.factor / np.sqrt(3))
+        if len(self.names) == 1:
+            unit = ENSEMBLES[self.names[0]](rng, num, m, n, symmetric)
+        else:
+            weights = np.array(self.weights or (1.0,) * len(self.names))
+            which = rng.choice(len(self.names), size=num, p=weights / weights.sum())
+            unit = np.empty((num, m, n))
+            for k, name in enumerate(self.names):
+                chosen = which == k
+                unit[chosen] = ENSEMBLES[name](rng, int(chosen.sum()), m, n, symmetric)
+        return Draw(unit * sigma[:, None, None], sigma)
