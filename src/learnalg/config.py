@@ -1,0 +1,307 @@
+"""What a run is made of: four frozen dataclasses, checked where they are built, and the presets.
+
+    >>> config = replace_fields(PRESETS["fast"], task="add", dim="3", examples=50_000)
+    >>> config.data.dim
+    '3'
+
+Every field is a flag of `learnalg train` (`--dim-model 256`), and its comment is that flag's help.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import cattrs
+
+from learnalg.encodings import get_encoding
+from learnalg.matrices import Dims, Ensemble
+from learnalg.tasks import COTRAINING, Task, get_task, parse_subset
+from learnalg.tokenizer import Tokenizer
+
+
+def _need(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """The problem, the matrices and the encodings."""
+
+    task: str = "eigenvalues"  # what to learn: `learnalg list tasks`
+    subset: tuple[str, ...] = ()  # with --task cotraining: names of tasks, or the paper's letters (TADM)
+    task_options: tuple[str, ...] = ()  # such as order=ascending
+    dim: str = "5"  # 5, 6x4, 5-10 (square, drawn per example) or 5-10x5-10 (rectangular)
+    ensemble: tuple[str, ...] = ("iid-uniform",)  # one, or several to mix: `learnalg list ensembles`
+    ensemble_weights: tuple[float, ...] = ()  # weights of a mixture, equal by default
+    amplitude: tuple[float, ...] = (10.0,)  # A of the coefficients in [-A, A]; two numbers for a range
+    sigma_factor: float = 1.0  # multiplies the coefficients' standard deviation
+    symmetric: bool = False  # draw symmetric matrices although the task does not ask for it
+    noise: float = 0.0  # gaussian input noise, as a fraction of the coefficients' standard deviation
+    input_encoding: str = "fp15"  # `learnalg list encodings`
+    output_encoding: str = "p1000"  # `learnalg list encodings`
+
+    def __post_init__(self) -> None:
+        _need(0 <= self.noise < 10, f"noise {self.noise}: a fraction from 0 to 10")
+        _need(len(self.amplitude) in (1, 2), f"amplitude {self.amplitude}: one number, or two for a range")
+        if self.task == COTRAINING:
+            parse_subset(self.subset)
+            _need(not self.task_options, "cotraining takes no task options")
+        else:
+            _need(not self.subset, f"subset is for --task {COTRAINING}, not for {self.task}")
+        get_encoding(self.input_encoding)
+        get_encoding(self.output_encoding)
+        _ = self.ensemble_spec
+        dims = self.dims
+        for name, task in self.tasks:
+            if (task.square or task.symmetric or self.symmetric) and not dims.square:
+                raise ValueError(f"task {name} needs square matrices: dim {self.dim!r} is rectangular")
+            shape = task.operands(dims.rows[1], dims.cols[1])
+            if self.symmetric and any(m != n for m, n in shape):
+                raise ValueError(f"task {name} has operands that cannot be symmetric")
+
+    @property
+    def dims(self) -> Dims:
+        return Dims.parse(self.dim)
+
+    @cached_property
+    def ensemble_spec(self) -> Ensemble:
+        amplitude = (self.amplitude[0], self.amplitude[-1])
+        return Ensemble(self.ensemble, self.ensemble_weights, amplitude, self.sigma_factor)
+
+    @cached_property
+    def tasks(self) -> tuple[tuple[str, Task], ...]:
+        if self.task == COTRAINING:
+            return tuple((name, get_task(name)) for name in parse_subset(self.subset))
+        options = {}
+        for text in self.task_options:
+            key, equals, value = text.partition("=")
+            _need(bool(equals), f"task option {text!r}: expected name=value")
+            options[key] = value
+        return ((self.task, get_task(self.task, options)),)
+
+    @cached_property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        names = tuple(name for name, _ in self.tasks) if self.task == COTRAINING else ()
+        return Tokenizer(self.input_encoding, names), Tokenizer(self.output_encoding, names)
+
+    @cached_property
+    def lengths(self) -> tuple[int, int]:
+        """The longest source, and the longest target with its end token."""
+        m, n = self.dims.rows[1], self.dims.cols[1]
+        source, target = self.tokenizers
+        longest_source = max(source.length(task.input_shape(m, n)) for _, task in self.tasks)
+        longest_target = max(target.length(task.output_shape(m, n)) for _, task in self.tasks) + 1
+        return longest_source, longest_target
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The network. Sizes given for one side go before those given for both."""
+
+    architecture: str = "transformer"  # `learnalg list architectures`
+    encoder_layers: int = 6  # layers of the encoder
+    decoder_layers: int = 1  # layers of the decoder
+    dim_model: int = 512  # dimensions of both sides
+    encoder_dim: int = 0  # dimensions of the encoder; 0: dim_model
+    decoder_dim: int = 0  # dimensions of the decoder; 0: dim_model
+    heads: int = 8  # attention heads of both sides
+    encoder_heads: int = 0  # attention heads of the encoder; 0: heads
+    decoder_heads: int = 0  # attention heads of the decoder; 0: heads
+    ffn_factor: int = 4  # hidden units of the feed-forward network, in dimensions
+    dropout: float = 0.0  # share of activations dropped in training
+    max_positions: int = 512  # longest sequence
+    input_embedding: str = "lookup"  # lookup: a learned row a word; features: smooth functions of its value
+    positions: str = "learned"  # learned: a row a place in the sequence; grid: row, column, place in the number
+    norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
+    norm_kind: Literal["layer", "rms"] = "layer"  # LayerNorm or RMSNorm
+    activation: Literal["relu", "gelu", "relu2"] = "relu"  # of the feed-forward network
+    qk_norm: bool = False  # normalise queries and keys
+    bias: bool = True  # biases in linear layers
+    zero_init: bool = False  # start each sublayer's output projection at zero
+    tied: bool = True  # output projection shares the decoder's embedding
+    cross_query: Literal["sequential", "input"] = "sequential"  # input: as in the paper's published code
+
+    def __post_init__(self) -> None:
+        for name in ("encoder_layers", "decoder_layers", "dim_model", "heads", "ffn_factor", "max_positions"):
+            _need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
+        for side in ("encoder", "decoder"):
+            dim, heads = self.width(side), self.num_heads(side)
+            _need(dim >= 1 and heads >= 1, f"{side}: dimensions and heads must be at least 1")
+            _need(dim % heads == 0, f"{side}: {heads} heads do not divide {dim} dimensions")
+        _need(0 <= self.dropout < 1, f"dropout {self.dropout}: must be in [0, 1)")
+
+    def width(self, side: str) -> int:
+        return int(getattr(self, f"{side}_dim")) or self.dim_model
+
+    def num_heads(self, side: str) -> int:
+        return int(getattr(self, f"{side}_heads")) or self.heads
+
+
+@dataclass(frozen=True)
+class OptimConfig:
+    """How the weights move."""
+
+    optimizer: Literal["adam", "adamw", "muon"] = "adam"  # muon: for hidden matrices, AdamW for the rest
+    learning_rate: float = 1e-4  # highest rate of Adam
+    muon_learning_rate: float = 0.02  # highest rate of Muon
+    schedule: Literal["constant", "inverse-sqrt", "cosine", "linear"] = "constant"  # after the warm-up
+    warmup_steps: int = 10_000  # steps over which the rate rises from zero
+    min_learning_rate: float = 0.0  # where cosine ends
+    schedule_steps: int = 0  # period of cosine; 0: the whole run
+    cooldown: float = 0.5  # share of the run over which `linear` falls to zero
+    weight_decay: float = 0.0  # of AdamW and Muon
+    beta1: float = 0.9  # Adam's first moment
+    beta2: float = 0.999  # Adam's second moment
+    eps: float = 1e-8  # Adam's epsilon
+    clip: float = 5.0  # largest norm of the gradient; 0: none
+    soft_width: float = 0.0  # soft targets: width, in words, of the bell around the right mantissa; 0: none
+
+    def __post_init__(self) -> None:
+        _need(self.learning_rate > 0 and self.muon_learning_rate > 0, "learning rates must be positive")
+        for name in ("warmup_steps", "schedule_steps", "min_learning_rate", "weight_decay", "clip", "soft_width"):
+            _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
+        _need(0 < self.cooldown <= 1, f"cooldown {self.cooldown}: a share of the run, in (0, 1]")
+        _need(0 <= self.beta1 < 1 and 0 <= self.beta2 < 1, "betas must be in [0, 1)")
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """The budget, and what happens along the way."""
+
+    seed: int = 1  # of the weights and of the data
+    examples: int = 3_000_000  # how many to train on
+    batch_size: int = 64  # examples a step, over all processes
+    eval_every: int = 300_000  # examples between evaluations (the paper's epoch)
+    eval_num: int = 1_000  # examples of each evaluation
+    checkpoint_seconds: float = 60.0  # at least this often a checkpoint is written
+    stop_accuracy: float = 0.0  # stop when an evaluation reaches this share; 0: never
+    stop_tolerance: float = 0.05  # tolerance (L1) of that criterion
+    workers: int = 1  # threads that make batches ahead; 0: none
+    device: str = "auto"  # auto, cpu, cuda, cuda:1, mps
+    precision: Literal["auto", "fp32", "bf16"] = "auto"  # auto: bf16 where a measured product is faster in it
+    threads: int = 0  # torch's threads; 0: all cores
+    compile: bool = False  # torch.compile
+    tensorboard: bool = False  # also write TensorBoard events (needs the extra)
+
+    def __post_init__(self) -> None:
+        for name in ("examples", "batch_size", "eval_every", "eval_num"):
+            _need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
+        for name in ("seed", "workers", "threads", "checkpoint_seconds"):
+            _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
+        _need(0 <= self.stop_accuracy <= 1, f"stop_accuracy {self.stop_accuracy}: a share from 0 to 1")
+
+    @property
+    def num_steps(self) -> int:
+        return -(-self.examples // self.batch_size)
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """All of a run."""
+
+    data: DataConfig = field(default_factory=DataConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    optim: OptimConfig = field(default_factory=OptimConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+
+    def __post_init__(self) -> None:
+        for side, length in zip(("input", "output"), self.data.lengths, strict=True):
+            if length > self.model.max_positions:
+                raise ValueError(
+                    f"the longest {side} has {length} tokens, more than max_positions {self.model.max_positions}: "
+                    f"raise --max-positions or choose a shorter encoding"
+                )
+
+
+_CONVERTER = cattrs.Converter(forbid_extra_keys=True)
+# A list in a file is a tuple here; everything else as it is typed.
+_CONVERTER.register_structure_hook(float, lambda value, _: _number(value))
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"expected a number, got {value!r}")
+    return float(value)
+
+
+def to_dict(config: RunConfig) -> dict[str, Any]:
+    return dataclasses.asdict(config)
+
+
+def from_dict(values: dict[str, Any]) -> RunConfig:
+    try:
+        return _CONVERTER.structure(values, RunConfig)
+    except cattrs.errors.BaseValidationError as error:
+        raise ValueError("config: " + "; ".join(cattrs.transform_error(error))) from None
+
+
+def read_config(path: Path, base: RunConfig) -> RunConfig:
+    """A TOML or JSON file with tables data, model, optim, train; what it does not say comes from `base`."""
+    import tomllib
+
+    text = path.read_text()
+    values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    merged = to_dict(base)
+    for table, entries in values.items():
+        if table not in merged or not isinstance(entries, dict):
+            raise ValueError(f"{path}: unknown table {table!r}; known: {', '.join(merged)}")
+        merged[table] |= entries
+    return from_dict(merged)
+
+
+def replace_fields(config: RunConfig, **changes: Any) -> RunConfig:
+    """Fields by their own names, wherever they live: replace_fields(config, dim='3', examples=1000)."""
+    parts: dict[str, Any] = {}
+    for part in dataclasses.fields(config):
+        value = getattr(config, part.name)
+        own = {f.name for f in dataclasses.fields(value)} & changes.keys()
+        parts[part.name] = dataclasses.replace(value, **{name: changes.pop(name) for name in own})
+    if changes:
+        raise ValueError(f"unknown config field {', '.join(changes)}")
+    return RunConfig(**parts)
+
+
+# `paper`: what the paper's section 3 says, with the model of its hardest problems. `fast`: what learns from
+# far fewer examples, on a CPU.
+PRESETS: dict[str, RunConfig] = {
+    "paper": RunConfig(
+        optim=OptimConfig(schedule="cosine", min_learning_rate=1e-5, schedule_steps=4_000_000),
+    ),
+    "fast": RunConfig(
+        model=ModelConfig(
+            encoder_layers=4,
+            decoder_layers=1,
+            dim_model=128,
+            heads=4,
+            input_embedding="features",
+            positions="grid",
+            norm="pre",
+            norm_kind="rms",
+            qk_norm=True,
+            bias=False,
+            zero_init=True,
+        ),
+        optim=OptimConfig(
+            optimizer="muon",
+            learning_rate=1e-3,
+            schedule="linear",
+            warmup_steps=100,
+            beta2=0.99,
+            clip=1.0,
+            soft_width=3.0,
+        ),
+        train=TrainConfig(examples=400_000, batch_size=256, eval_every=50_000),
+    ),
+}
+
+
+def preset(name: str) -> RunConfig:
+    if name not in PRESETS:
+        raise ValueError(f"unknown preset {name!r}; known: {', '.join(PRESETS)}")
+    return PRESETS[name]

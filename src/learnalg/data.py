@@ -1,0 +1,187 @@
+"""The stream of examples: batch i of a split depends on (seed, split, i) only.
+
+    >>> stream = Stream(DataConfig(task="add", dim="2"), seed=1, split="train", batch_size=64)
+    >>> stream.batch(7).sources.shape
+    (64, 10)
+
+The splits share no example. Each input, as the model sees it, has a hash; a sixteenth of all inputs belongs
+to `test`, another to `valid`, the rest to `train`, and what falls into another split's share is drawn again.
+So an example of the test set cannot turn up in training, whatever the seeds and however small the matrices.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learnalg.config import DataConfig
+from learnalg.matrices import Floats, Rng
+from learnalg.tasks import Task
+from learnalg.tokenizer import END, PAD, Ints
+
+SPLITS = ("train", "valid", "test")
+NUM_SHARES = 16
+TEST_CHUNK = 1_000  # a test set is made in batches of this size, so that its first n examples are always the same
+
+
+@dataclass(frozen=True)
+class Group:
+    """The examples of a batch that have one task and one m x n."""
+
+    task: int  # index into the config's tasks
+    dims: tuple[int, int]
+    rows: Ints  # their places in the batch
+    inputs: Floats  # (num, rows, cols): what the model sees, rounded, noise included
+    solutions: Floats  # of the input without noise, not rounded
+
+
+@dataclass(frozen=True)
+class Batch:
+    sources: Ints  # (num, longest), padded
+    targets: Ints  # (num, longest), each with its end token, padded
+    groups: tuple[Group, ...]
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+
+class Stream:
+    def __init__(self, config: DataConfig, seed: int, split: str, batch_size: int) -> None:
+        if split not in SPLITS:
+            raise ValueError(f"unknown split {split!r}; known: {', '.join(SPLITS)}")
+        self.config, self.seed, self.split, self.batch_size = config, seed, split, batch_size
+
+    def batch(self, index: int) -> Batch:
+        rng = np.random.default_rng([self.seed, SPLITS.index(self.split), index])
+        config, num = self.config, self.batch_size
+        source, target = config.tokenizers
+
+        which = rng.integers(len(config.tasks), size=num) if len(config.tasks) > 1 else np.zeros(num, np.int64)
+        dims = config.dims.draw(rng, num)
+        keys, inverse = np.unique(which * 10**6 + dims[:, 0] * 10**3 + dims[:, 1], return_inverse=True)
+        groups, sources, targets = [], [], []
+        for k, key in enumerate(keys):
+            task_index, m, n = int(key // 10**6), int(key // 10**3 % 10**3), int(key % 10**3)
+            rows = np.flatnonzero(inverse == k) if len(keys) > 1 else np.arange(num)
+            task = config.tasks[task_index][1]
+            seen_ids, seen, clean = self._draw(rng, task, m, n, len(rows))
+            solutions = task.solve(clean)
+            groups.append(Group(task_index, (m, n), rows, seen, solutions))
+            sources.append(source.frame(seen_ids, task.input_shape(m, n), task_index))
+            targets.append(target.encode(solutions, task_index))
+        targets = [np.pad(ids, ((0, 0), (0, 1)), constant_values=END) for ids in targets]
+        return Batch(_scatter(num, groups, sources), _scatter(num, groups, targets), tuple(groups))
+
+    def _draw(self, rng: Rng, task: Task, m: int, n: int, num: int) -> tuple[Ints, Floats, Floats]:
+        """Token ids and values of what the model sees, and the values without noise, for `num` problems that
+        have a solution and belong to this split."""
+        parts: list[tuple[Ints, Floats, Floats]] = []
+        missing, expected = num, (1.1 * NUM_SHARES if self.split != "train" else 1.2)
+        for _ in range(1_000):
+            ids, seen, clean = self._candidates(rng, task, m, n, int(missing * expected) + 8)
+            keep = np.flatnonzero(belongs(seen, self.split) & task.accept(clean))[:missing]
+            parts.append((ids[keep], seen[keep], clean[keep]))
+            missing -= len(keep)
+            if not missing:
+                if len(parts) == 1:
+                    return parts[0]
+                ids, seen, clean = (np.concatenate(p) for p in zip(*parts, strict=True))
+                return ids, seen, clean
+        raise ValueError(f"could not draw {m}x{n} problems for the split {self.split!r}: too few exist")
+
+    def _candidates(self, rng: Rng, task: Task, m: int, n: int, num: int) -> tuple[Ints, Floats, Floats]:
+        symmetric = task.symmetric or self.config.symmetric
+        draws = [
+            self.config.ensemble_spec.draw(rng, num, rows, cols, symmetric) for rows, cols in task.operands(m, n)
+        ]
+        drawn = np.concatenate([d.matrices for d in draws], axis=2) if len(draws) > 1 else draws[0].matrices
+        ids, clean = self._as_seen(drawn)
+        if not self.config.noise:
+            return ids, clean, clean
+        # Noise on every coefficient, also of symmetric matrices: what the model sees is then not quite symmetric.
+        sigma = np.concatenate(
+            [np.broadcast_to(d.sigma[:, None, None], d.matrices.shape) for d in draws], axis=2
+        )
+        ids, seen = self._as_seen(clean + self.config.noise * sigma * rng.standard_normal(clean.shape))
+        return ids, seen, clean
+
+    def _as_seen(self, matrices: Floats) -> tuple[Ints, Floats]:
+        """Token ids of the coefficients, and the values that these stand for."""
+        num, m, n = matrices.shape
+        encoding = self.config.tokenizers[0].encoding
+        ids = encoding.encode(matrices.reshape(num, m * n))
+        values, is_number = encoding.decode(ids)
+        if not is_number.all():
+            raise ValueError(
+                f"a coefficient of {np.abs(matrices).max():.3g} is too large for {self.config.input_encoding}"
+            )
+        return ids, values.reshape(num, m, n)
+
+
+def belongs(seen: Floats, split: str) -> NDArray[np.bool_]:
+    """Whether each matrix falls into that split's share."""
+    # A multiplicative hash of the doubles' bits, vectorised; + 0.0 makes one zero of the two.
+    bits = np.ascontiguousarray(seen.reshape(len(seen), -1) + 0.0).view(np.uint64)
+    k = np.arange(bits.shape[1], dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        total = (bits * (np.uint64(2) * k + np.uint64(0x9E3779B97F4A7C15))).sum(axis=1, dtype=np.uint64)
+        total = (total ^ (total >> np.uint64(32))) * np.uint64(0x94D049BB133111EB)
+    share = total >> np.uint64(60)  # 0 to 15
+    if split == "train":
+        return share > 1
+    return share == (0 if split == "test" else 1)
+
+
+def _scatter(num: int, groups: list[Group], parts: list[Ints]) -> Ints:
+    """Puts each group's rows at their places, padded to the longest."""
+    if len(parts) == 1:
+        return parts[0]
+    out = np.full((num, max(ids.shape[1] for ids in parts)), PAD, dtype=np.int64)
+    for group, ids in zip(groups, parts, strict=True):
+        out[group.rows, : ids.shape[1]] = ids
+    return out
+
+
+def fixed_set(config: DataConfig, num: int, seed: int, split: str = "test") -> Iterator[Batch]:
+    """The first `num` examples of a split in batches of at most TEST_CHUNK."""
+    stream = Stream(config, seed, split, TEST_CHUNK)
+    for index in range(-(-num // TEST_CHUNK)):
+        batch = stream.batch(index)
+        yield batch if num - index * TEST_CHUNK >= TEST_CHUNK else head(batch, num - index * TEST_CHUNK)
+
+
+def head(batch: Batch, num: int) -> Batch:
+    return shard(batch, 0, num)
+
+
+def shard(batch: Batch, start: int, stop: int) -> Batch:
+    """Rows start to stop - 1 as a batch of their own."""
+    groups = []
+    for group in batch.groups:
+        inside = (group.rows >= start) & (group.rows < stop)
+        if inside.any():
+            rows = group.rows[inside] - start
+            groups.append(Group(group.task, group.dims, rows, group.inputs[inside], group.solutions[inside]))
+    return Batch(batch.sources[start:stop], batch.targets[start:stop], tuple(groups))
+
+
+def prefetch(stream: Stream, start: int, stop: int, workers: int) -> Iterator[Batch]:
+    """Batches start to stop - 1 in order, made ahead by threads (NumPy releases the lock where it works)."""
+    if workers == 0:
+        yield from (stream.batch(i) for i in range(start, stop))
+        return
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="batches")
+    ahead: deque[Future[Batch]] = deque()
+    try:
+        for index in range(start, stop):
+            while len(ahead) < 4 * workers and index + len(ahead) < stop:
+                ahead.append(pool.submit(stream.batch, index + len(ahead)))
+            yield ahead.popleft().result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

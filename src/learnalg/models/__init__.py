@@ -1,0 +1,59 @@
+"""The architectures. A new one is a file and a line here; `build` makes a model from a run's config."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from learnalg.config import DataConfig, ModelConfig
+from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
+from learnalg.models.seq2seq import Seq2Seq, Side
+from learnalg.models.transformer import Transformer
+from learnalg.tokenizer import FIRST_DIM, PAD, Tokenizer
+
+__all__ = ["MODELS", "Seq2Seq", "Side", "build", "check_model", "count_parameters", "sides"]
+
+MODELS: dict[str, Callable[[ModelConfig, Side, Side], nn.Module]] = {
+    "transformer": Transformer,
+}
+
+
+def check_model(config: ModelConfig) -> None:
+    """Refuses names that no registry has."""
+    for kind, name, registry in (
+        ("architecture", config.architecture, MODELS),
+        ("input embedding", config.input_embedding, EMBEDDINGS),
+        ("positions", config.positions, POSITIONS),
+    ):
+        if name not in registry:
+            raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(registry)}")
+
+
+def side_of(tokenizer: Tokenizer) -> Side:
+    return Side(
+        tokenizer.vocab_size, tokenizer.header, tokenizer.width, FIRST_DIM, PAD, tokenizer.word_values
+    )
+
+
+def sides(data: DataConfig) -> tuple[Side, Side]:
+    source, target = data.tokenizers
+    return side_of(source), side_of(target)
+
+
+def build(config: ModelConfig, source: Side, target: Side) -> nn.Module:
+    check_model(config)
+    return MODELS[config.architecture](config, source, target)
+
+
+def count_parameters(config: ModelConfig, source: Side, target: Side) -> dict[str, int]:
+    """Parameters by part, counted on the built model; torch's meta device takes no memory for it."""
+    with torch.device("meta"):
+        model = build(config, source, target)
+    parts: dict[str, int] = {}
+    for name, parameter in model.named_parameters():
+        # encoder.layers.3.attention.query.weight -> encoder layers
+        part = " ".join(name.split(".")[:2])
+        parts[part] = parts.get(part, 0) + parameter.numel()
+    return parts

@@ -1,0 +1,120 @@
+"""Words and places to vectors. A new embedding is a class here and a line in one of the two dicts.
+
+`features` knows what a number is worth. An FP15 token is a number v; its embedding is a linear map of smooth
+functions of v, so that numbers that are close are embedded close from the first step on. Words without a value
+(dimensions, tasks, padding) have a learned row. High frequencies drown the signal: the shortest period is 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from learnalg.models.seq2seq import Side
+
+MAX_GRID = 102  # rows and columns up to 100, one more for the end, one for the header
+
+
+class Lookup(nn.Module):
+    """A learned row for each word, as in the paper."""
+
+    def __init__(self, side: Side, dim: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(side.vocab_size, dim))
+        nn.init.normal_(self.weight, std=dim**-0.5)
+
+    def forward(self, tokens_BL: Tensor) -> Tensor:
+        return nn.functional.embedding(tokens_BL, self.weight)
+
+
+def value_features(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(V,) -> (V, 18): sines and cosines at 8 periods from 3.2 to 100, the value, its signed logarithm."""
+    phases = values[:, None] * (2 * np.pi / np.geomspace(3.2, 100, 8))
+    linear = np.clip(values / 10, -10, 10)
+    log = np.sign(values) * np.log1p(np.abs(values))
+    return np.concatenate([np.sin(phases), np.cos(phases), linear[:, None], log[:, None]], axis=1)
+
+
+class Features(nn.Module):
+    """Smooth features of a word's value; `rows` adds a learned correction for each word that starts near zero."""
+
+    features_VF: Tensor
+    row_V: Tensor
+
+    def __init__(self, side: Side, dim: int, rows: bool = False) -> None:
+        super().__init__()
+        if side.values is None:
+            raise ValueError("feature embeddings need the words' values")
+        is_number = ~np.isnan(side.values)
+        features_VF = value_features(np.nan_to_num(side.values)) * is_number[:, None]
+        # Words without a value have a row each; the numbers share row 0, unless each has its own.
+        row_V = np.arange(side.vocab_size) + 1 if rows else np.cumsum(~is_number) * ~is_number
+        self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)
+        self.register_buffer("row_V", torch.tensor(row_V), persistent=False)
+        self.project = nn.Linear(features_VF.shape[1], dim, bias=False)
+        self.weight = nn.Parameter(torch.empty(int(row_V.max()) + 1, dim))
+        nn.init.normal_(self.project.weight, std=features_VF.shape[1] ** -0.5)
+        nn.init.normal_(self.weight, std=0.02 if rows else 0.5)
+
+    def forward(self, tokens_BL: Tensor) -> Tensor:
+        embedded: Tensor = self.project(self.features_VF[tokens_BL])
+        return embedded + nn.functional.embedding(self.row_V[tokens_BL], self.weight)
+
+
+class LearnedPositions(nn.Module):
+    """A learned row for each place in the sequence, as in the paper."""
+
+    def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(max_positions, dim))
+        nn.init.normal_(self.weight, std=dim**-0.5)
+
+    def forward(self, tokens_BL: Tensor) -> Tensor:
+        return self.weight[: tokens_BL.shape[1]]
+
+
+class GridPositions(nn.Module):
+    """Row, column and place within the number, each with a learned table.
+
+    `shift` is 1 for the decoder, whose sequence starts with one more token: its k-th position is that of the
+    k-th output token, the one to predict there, which the dimensions already read make known.
+    """
+
+    def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
+        super().__init__()
+        self.side, self.shift = side, shift
+        self.rows = nn.Parameter(torch.empty(MAX_GRID, dim))
+        self.cols = nn.Parameter(torch.empty(MAX_GRID, dim))
+        self.places = nn.Parameter(torch.empty(side.width + side.header, dim))
+        for table in (self.rows, self.cols, self.places):
+            nn.init.normal_(table, std=0.3)
+
+    def forward(self, tokens_BL: Tensor) -> Tensor:
+        side, length = self.side, tokens_BL.shape[1]
+        place = torch.arange(length, device=tokens_BL.device)
+        number = (place - side.header).clamp(min=0)
+        index, within = number // side.width, number % side.width
+        last_dim = min(side.header - 1 + self.shift, length - 1)  # shorter sequences are all header
+        cols_B1 = (tokens_BL[:, last_dim, None] - (side.first_dim - 1)).clamp(1, MAX_GRID - 2)
+        is_header = place < side.header
+        row_BL = torch.where(is_header, MAX_GRID - 1, (index // cols_B1).clamp(max=MAX_GRID - 2))
+        col_BL = torch.where(is_header, MAX_GRID - 1, index % cols_B1)
+        place_L = torch.where(is_header, side.width + place, within)
+        embedding = nn.functional.embedding
+        return embedding(row_BL, self.rows) + embedding(col_BL, self.cols) + embedding(place_L, self.places)
+
+
+EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
+    "lookup": Lookup,
+    "features": Features,
+    "features+rows": lambda side, dim: Features(side, dim, rows=True),
+}
+
+POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {
+    "learned": LearnedPositions,
+    "grid": GridPositions,
+}

@@ -1,0 +1,97 @@
+"""The parts of a transformer: norms, attention, the feed-forward network.
+
+Axes: B batch, Q queries, L keys, D dimensions, H heads, K dimensions of a head.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from learnalg.config import ModelConfig
+
+
+class RMSNorm(nn.Module):
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(dim))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * (torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * self.weight)
+
+
+def make_norm(config: ModelConfig, dim: int) -> nn.Module:
+    # 1e-12 is what the paper's published code uses.
+    return RMSNorm(dim) if config.norm_kind == "rms" else nn.LayerNorm(dim, eps=1e-12)
+
+
+class Attention(nn.Module):
+    """Attention from `dim` to `memory_dim` dimensions, written out: on a CPU the fused kernel's backward is slower
+    for the short sequences of small matrices."""
+
+    def __init__(self, config: ModelConfig, dim: int, memory_dim: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(dim, dim, bias=config.bias)
+        self.key = nn.Linear(memory_dim, dim, bias=config.bias)
+        self.value = nn.Linear(memory_dim, dim, bias=config.bias)
+        self.out = nn.Linear(dim, dim, bias=config.bias)
+        self.query_norm = RMSNorm(dim // heads) if config.qk_norm else nn.Identity()
+        self.key_norm = RMSNorm(dim // heads) if config.qk_norm else nn.Identity()
+        if config.zero_init:
+            nn.init.zeros_(self.out.weight)
+
+    def split(self, x_BLD: Tensor) -> Tensor:
+        B, L, D = x_BLD.shape
+        return x_BLD.view(B, L, self.heads, D // self.heads).transpose(1, 2)  # (B, H, L, K)
+
+    def keys_values(self, memory_BLD: Tensor) -> tuple[Tensor, Tensor]:
+        keys_BHLK: Tensor = self.key_norm(self.split(self.key(memory_BLD)))
+        return keys_BHLK, self.split(self.value(memory_BLD))
+
+    def forward(self, x_BQD: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, mask: Tensor | None) -> Tensor:
+        """`mask` is added to the scores: 0 where a query may look, -inf where not."""
+        query_BHQK: Tensor = self.query_norm(self.split(self.query(x_BQD)))
+        query_BHQK = query_BHQK * query_BHQK.shape[-1] ** -0.5
+        scores_BHQL = query_BHQK @ keys_BHLK.transpose(-1, -2)
+        if mask is not None:
+            scores_BHQL = scores_BHQL + mask
+        heads_BHQK = scores_BHQL.softmax(-1) @ values_BHLK
+        merged: Tensor = self.out(heads_BHQK.transpose(1, 2).flatten(2))
+        return merged
+
+
+class FeedForward(nn.Module):
+    def __init__(self, config: ModelConfig, dim: int) -> None:
+        super().__init__()
+        self.activation = config.activation
+        self.up = nn.Linear(dim, config.ffn_factor * dim, bias=config.bias)
+        self.down = nn.Linear(config.ffn_factor * dim, dim, bias=config.bias)
+        if config.zero_init:
+            nn.init.zeros_(self.down.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.up(x)
+        hidden = F.gelu(hidden) if self.activation == "gelu" else F.relu(hidden)
+        if self.activation == "relu2":
+            hidden = hidden.square()
+        out: Tensor = self.down(hidden)
+        return out
+
+
+class Sublayer(nn.Module):
+    """Residual connection, dropout and norm around a function: post-norm as in the paper, or pre-norm."""
+
+    def __init__(self, config: ModelConfig, dim: int) -> None:
+        super().__init__()
+        self.pre = config.norm == "pre"
+        self.norm = make_norm(config, dim)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def enter(self, x: Tensor) -> Tensor:
+        return self.norm(x) if self.pre else x
+
+    def leave(self, x: Tensor, change: Tensor) -> Tensor:
+        x = x + self.dropout(change)
+        return x if self.pre else self.norm(x)

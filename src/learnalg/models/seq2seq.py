@@ -1,0 +1,38 @@
+"""What every architecture offers: logits for training, and one token at a time for decoding.
+
+Axes in names: B batch, S source, T target, L either, D dimensions, H heads, K dimensions of a head, V words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Side:
+    """What a model knows of the sequences on one side: sizes, and what the words stand for."""
+
+    vocab_size: int
+    header: int = 2  # tokens before the first number; the last two are the dimensions
+    width: int = 1  # tokens of a number
+    first_dim: int = 0  # id of the dimension 1
+    pad: int = 1
+    values: NDArray[np.float64] | None = None  # (vocab,), NaN where a word stands for no number
+
+
+class Seq2Seq(Protocol):
+    """`target` is what the decoder reads: a start token, then the output without its end."""
+
+    def __call__(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
+        """Logits (B, T, V). `padded=False` promises that no source has padding."""
+
+    def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
+        """The state of a decoding: nested dicts and lists of tensors whose first axis is the batch."""
+
+    def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
+        """Reads one token each, updates the state, answers the next token's logits (B, V)."""

@@ -1,0 +1,185 @@
+"""The encoder-decoder transformer (paper, section 3 and appendix G), from the model down.
+
+With the defaults of ModelConfig it is the paper's: post-norm, LayerNorm on the embeddings, learned positions, ReLU,
+output projection tied to the decoder's embedding with a bias of its own. Its parameter count equals the last
+table of the paper. The two sides may differ in layers, dimensions, heads and vocabulary.
+
+Axes: B batch, S source, T target, D dimensions, H heads, K dimensions of a head, V words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from learnalg.config import ModelConfig
+from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup
+from learnalg.models.layers import Attention, FeedForward, Sublayer, make_norm
+from learnalg.models.seq2seq import Side
+
+
+class Transformer(nn.Module):
+    def __init__(self, config: ModelConfig, source: Side, target: Side) -> None:
+        super().__init__()
+        self.source, self.target = source, target
+        self.encoder = Encoder(config, source)
+        self.decoder = Decoder(config, target)
+
+    def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
+        mask = self.padding_mask(source_BS) if padded else None
+        memory_BSD = self.encoder(source_BS, mask)
+        logits_BTV: Tensor = self.decoder(target_BT, memory_BSD, mask)
+        return logits_BTV
+
+    def padding_mask(self, source_BS: Tensor) -> Tensor:
+        mask_BS = torch.zeros(source_BS.shape, device=source_BS.device)
+        return mask_BS.masked_fill_(source_BS == self.source.pad, -torch.inf)[:, None, None, :]
+
+    def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
+        mask = self.padding_mask(source_BS)
+        memory_BSD = self.encoder(source_BS, mask)
+        return self.decoder.begin(memory_BSD, mask, max_length)
+
+    def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
+        return self.decoder.step(tokens_B, state)
+
+
+class Encoder(nn.Module):
+    def __init__(self, config: ModelConfig, side: Side) -> None:
+        super().__init__()
+        dim = config.width("encoder")
+        self.embed = Embed(config, side, dim, config.input_embedding, shift=0)
+        self.layers = nn.ModuleList(EncoderLayer(config, dim) for _ in range(config.encoder_layers))
+        self.final = make_norm(config, dim) if config.norm == "pre" else nn.Identity()
+
+    def forward(self, source_BS: Tensor, mask: Tensor | None) -> Tensor:
+        hidden_BSD = self.embed(source_BS)
+        for layer in self.layers:
+            hidden_BSD = layer(hidden_BSD, mask)
+        final: Tensor = self.final(hidden_BSD)
+        return final
+
+
+class Decoder(nn.Module):
+    def __init__(self, config: ModelConfig, side: Side) -> None:
+        super().__init__()
+        dim = config.width("decoder")
+        self.embed = Embed(config, side, dim, "lookup", shift=1)
+        self.layers = nn.ModuleList(
+            DecoderLayer(config, dim, config.width("encoder")) for _ in range(config.decoder_layers)
+        )
+        self.final = make_norm(config, dim) if config.norm == "pre" else nn.Identity()
+        self.bias = nn.Parameter(torch.zeros(side.vocab_size))
+        self.project = None if config.tied else Lookup(side, dim)
+
+    def forward(self, target_BT: Tensor, memory_BSD: Tensor, mask: Tensor | None) -> Tensor:
+        T = target_BT.shape[1]
+        causal_TT = torch.full((T, T), -torch.inf, device=target_BT.device).triu(1)
+        hidden_BTD = self.embed(target_BT)
+        for layer in self.layers:
+            hidden_BTD = layer(hidden_BTD, memory_BSD, causal_TT, mask)
+        return self.logits(hidden_BTD)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        weight_VD = (self.project or self.embed.words).weight
+        return nn.functional.linear(self.final(hidden), weight_VD, self.bias)
+
+    def begin(self, memory_BSD: Tensor, mask: Tensor | None, max_length: int) -> dict[str, Any]:
+        B = len(memory_BSD)
+        prefix_BT = torch.zeros((B, max_length), dtype=torch.long, device=memory_BSD.device)
+        layers = [layer.begin(memory_BSD, max_length) for layer in self.layers]
+        return {"length": 0, "prefix": prefix_BT, "mask": mask, "layers": layers}
+
+    def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
+        at = state["length"]
+        state["prefix"][:, at] = tokens_B
+        # A token's embedding depends on its place, and that on the dimensions read before.
+        hidden_B1D = self.embed(state["prefix"][:, : at + 1], last_only=True)
+        for layer, cache in zip(self.layers, state["layers"], strict=True):
+            hidden_B1D = layer.step(hidden_B1D, cache, at, state["mask"])
+        state["length"] = at + 1
+        return self.logits(hidden_B1D)[:, 0]
+
+
+class Embed(nn.Module):
+    """Words plus positions; normalised in the paper's post-norm network."""
+
+    def __init__(self, config: ModelConfig, side: Side, dim: int, kind: str, shift: int) -> None:
+        super().__init__()
+        self.words = EMBEDDINGS[kind](side, dim)
+        self.positions = POSITIONS[config.positions](side, dim, config.max_positions, shift)
+        self.norm = make_norm(config, dim) if config.norm == "post" else nn.Identity()
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
+        positions = self.positions(tokens_BL)  # (L, D) or (B, L, D)
+        if last_only:
+            tokens_BL, positions = tokens_BL[:, -1:], positions[..., -1:, :]
+        embedded: Tensor = self.dropout(self.norm(self.words(tokens_BL) + positions))
+        return embedded
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, config: ModelConfig, dim: int) -> None:
+        super().__init__()
+        self.attention = Attention(config, dim, dim, config.num_heads("encoder"))
+        self.feed_forward = FeedForward(config, dim)
+        self.around_attention = Sublayer(config, dim)
+        self.around_feed_forward = Sublayer(config, dim)
+
+    def forward(self, x_BSD: Tensor, mask: Tensor | None) -> Tensor:
+        normed = self.around_attention.enter(x_BSD)
+        keys, values = self.attention.keys_values(normed)
+        x_BSD = self.around_attention.leave(x_BSD, self.attention(normed, keys, values, mask))
+        change = self.feed_forward(self.around_feed_forward.enter(x_BSD))
+        return self.around_feed_forward.leave(x_BSD, change)
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, config: ModelConfig, dim: int, memory_dim: int) -> None:
+        super().__init__()
+        heads = config.num_heads("decoder")
+        self.cross_reads_input = config.cross_query == "input"
+        self.attention = Attention(config, dim, dim, heads)
+        self.cross = Attention(config, dim, memory_dim, heads)
+        self.feed_forward = FeedForward(config, dim)
+        self.around_attention = Sublayer(config, dim)
+        self.around_cross = Sublayer(config, dim)
+        self.around_feed_forward = Sublayer(config, dim)
+
+    def forward(self, x_BTD: Tensor, memory_BSD: Tensor, causal_TT: Tensor, mask: Tensor | None) -> Tensor:
+        normed = self.around_attention.enter(x_BTD)
+        own = self.attention.keys_values(normed)
+        return self.finish(x_BTD, normed, own, causal_TT, self.cross.keys_values(memory_BSD), mask)
+
+    def finish(
+        self,
+        x: Tensor,
+        normed: Tensor,
+        own: tuple[Tensor, Tensor],
+        own_mask: Tensor | None,
+        memory: tuple[Tensor, Tensor],
+        memory_mask: Tensor | None,
+    ) -> Tensor:
+        after = self.around_attention.leave(x, self.attention(normed, *own, own_mask))
+        # The paper's published code asks the encoder with the layer's input, not with what self-attention made of it.
+        query = self.around_cross.enter(x if self.cross_reads_input else after)
+        after = self.around_cross.leave(after, self.cross(query, *memory, memory_mask))
+        change = self.feed_forward(self.around_feed_forward.enter(after))
+        return self.around_feed_forward.leave(after, change)
+
+    def begin(self, memory_BSD: Tensor, max_length: int) -> dict[str, Tensor]:
+        keys_BHSK, values_BHSK = self.cross.keys_values(memory_BSD)
+        B, H, _, K = keys_BHSK.shape
+        own = keys_BHSK.new_zeros((B, H, max_length, K))
+        return {"keys": own, "values": own.clone(), "memory_keys": keys_BHSK, "memory_values": values_BHSK}
+
+    def step(self, x_B1D: Tensor, cache: dict[str, Tensor], at: int, mask: Tensor | None) -> Tensor:
+        normed = self.around_attention.enter(x_B1D)
+        keys, values = self.attention.keys_values(normed)
+        cache["keys"][:, :, at : at + 1], cache["values"][:, :, at : at + 1] = keys, values
+        own = cache["keys"][:, :, : at + 1], cache["values"][:, :, : at + 1]
+        memory = cache["memory_keys"], cache["memory_values"]
+        return self.finish(x_B1D, normed, own, None, memory, mask)
