@@ -164,7 +164,14 @@ class OptimConfig:
 
     def __post_init__(self) -> None:
         _need(self.learning_rate > 0 and self.muon_learning_rate > 0, "learning rates must be positive")
-        for name in ("warmup_steps", "schedule_steps", "min_learning_rate", "weight_decay", "clip", "soft_width"):
+        for name in (
+            "warmup_steps",
+            "schedule_steps",
+            "min_learning_rate",
+            "weight_decay",
+            "clip",
+            "soft_width",
+        ):
             _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         _need(0 < self.cooldown <= 1, f"cooldown {self.cooldown}: a share of the run, in (0, 1]")
         _need(0 <= self.beta1 < 1 and 0 <= self.beta2 < 1, "betas must be in [0, 1)")
@@ -282,7 +289,6 @@ PRESETS: dict[str, RunConfig] = {
             input_embedding="features",
             positions="grid",
             norm="pre",
-            norm_kind="rms",
             qk_norm=True,
             bias=False,
             zero_init=True,

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learnalg.config import DataConfig
+from learnalg.encodings.encoding import Ints
 from learnalg.matrices import Floats, Rng
 from learnalg.tasks import Task
-from learnalg.tokenizer import END, PAD, Ints
+from learnalg.tokenizer import END, PAD
 
 SPLITS = ("train", "valid", "test")
 NUM_SHARES = 16
@@ -96,17 +97,13 @@ class Stream:
 
     def _candidates(self, rng: Rng, task: Task, m: int, n: int, num: int) -> tuple[Ints, Floats, Floats]:
         symmetric = task.symmetric or self.config.symmetric
-        draws = [
-            self.config.ensemble_spec.draw(rng, num, rows, cols, symmetric) for rows, cols in task.operands(m, n)
-        ]
+        draws = [self.config.ensemble_spec.draw(rng, num, rows, cols, symmetric) for rows, cols in task.operands(m, n)]
         drawn = np.concatenate([d.matrices for d in draws], axis=2) if len(draws) > 1 else draws[0].matrices
         ids, clean = self._as_seen(drawn)
         if not self.config.noise:
             return ids, clean, clean
         # Noise on every coefficient, also of symmetric matrices: what the model sees is then not quite symmetric.
-        sigma = np.concatenate(
-            [np.broadcast_to(d.sigma[:, None, None], d.matrices.shape) for d in draws], axis=2
-        )
+        sigma = np.concatenate([np.broadcast_to(d.sigma[:, None, None], d.matrices.shape) for d in draws], axis=2)
         ids, seen = self._as_seen(clean + self.config.noise * sigma * rng.standard_normal(clean.shape))
         return ids, seen, clean
 

@@ -60,15 +60,15 @@ class Muon(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
         for group in self.param_groups:
-            shapes: dict[tuple[int, ...], list[nn.Parameter]] = {}
+            shapes: dict[tuple[int, ...], list[Tensor]] = {}
             for p in group["params"]:
                 if p.grad is not None:
                     shapes.setdefault(tuple(p.shape), []).append(p)
             for (rows, cols), params in shapes.items():
                 self._step_together(params, math.sqrt(max(1.0, rows / cols)), group)
 
-    def _step_together(self, params: list[nn.Parameter], scale: float, group: dict[str, Any]) -> None:
-        grads = [p.grad for p in params]
+    def _step_together(self, params: list[Tensor], scale: float, group: dict[str, Any]) -> None:
+        grads = [p.grad for p in params if p.grad is not None]
         for p in params:
             if "momentum" not in self.state[p]:
                 self.state[p]["momentum"] = torch.zeros_like(p)

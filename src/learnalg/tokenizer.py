@@ -122,7 +122,7 @@ class Tokenizer:
         """(num, length) -> matrices. Each row must be one matrix, an end token, then padding or nothing."""
         num = len(ids)
         ids = np.concatenate([ids, np.full((num, self.header + 1), PAD)], axis=1)  # room for short ones
-        is_end = ids == END
+        is_end = np.asarray(ids == END)
         end = np.where(is_end.any(axis=1), is_end.argmax(axis=1), -1)
 
         tasks = ids[:, 0] - FIRST_TASK if self.task_names else np.zeros(num, dtype=np.int64)

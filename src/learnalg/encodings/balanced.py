@@ -1,6 +1,6 @@
 """B1999 and its kin: sign and mantissa in one token, a digit of balanced base 2 (10^digits - 1) + 1; then the exponent.
 
-    B1999:   3.14 -> 314 E-2        -6.02e23 -> -602 E21
+B1999:   3.14 -> 314 E-2        -6.02e23 -> -602 E21
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ class Balanced:
         number = to_decimal(values, self.digits, self.exponents[0])
         refuse_overflow(f"B{len(range(-self._largest, self._largest + 1))}", values, number.exponent, self.exponents[1])
         signed = np.where(number.negative, -number.mantissa, number.mantissa)
-        return np.stack(
-            [signed + self._largest, number.exponent + (self.slots[1].start - self.exponents[0])], axis=-1
-        )
+        return np.stack([signed + self._largest, number.exponent + (self.slots[1].start - self.exponents[0])], axis=-1)
 
     def decode(self, ids: Ints) -> tuple[Floats, Bools]:
         valid = in_slots(ids, self.slots)

@@ -48,9 +48,7 @@ def to_decimal(values: Floats, digits: int, lowest: int) -> Decimal:
         exponent = exponent + off
         mantissa = np.rint(_scaled(size, exponent)).astype(np.int64)
     is_zero |= exponent < lowest
-    return Decimal(
-        (values < 0) & ~is_zero, np.where(is_zero, 0, mantissa), np.where(is_zero, 0, exponent)
-    )
+    return Decimal((values < 0) & ~is_zero, np.where(is_zero, 0, mantissa), np.where(is_zero, 0, exponent))
 
 
 def to_float(number: Decimal) -> Floats:

@@ -1,6 +1,6 @@
 """P10, P1000 and all base-N positional encodings: a sign, the mantissa's digits in base N, an exponent.
 
-    P10:   3.14 -> + 3 1 4 E-2        P1000:   3.14 -> + 314 E-2        base 2: ten digits
+P10:   3.14 -> + 3 1 4 E-2        P1000:   3.14 -> + 314 E-2        base 2: ten digits
 """
 
 from __future__ import annotations

@@ -32,9 +32,7 @@ def check_model(config: ModelConfig) -> None:
 
 
 def side_of(tokenizer: Tokenizer) -> Side:
-    return Side(
-        tokenizer.vocab_size, tokenizer.header, tokenizer.width, FIRST_DIM, PAD, tokenizer.word_values
-    )
+    return Side(tokenizer.vocab_size, tokenizer.header, tokenizer.width, FIRST_DIM, PAD, tokenizer.word_values)
 
 
 def sides(data: DataConfig) -> tuple[Side, Side]:

@@ -22,8 +22,8 @@ class RMSNorm(nn.Module):
 
 
 def make_norm(config: ModelConfig, dim: int) -> nn.Module:
-    # 1e-12 is what the paper's published code uses.
-    return RMSNorm(dim) if config.norm_kind == "rms" else nn.LayerNorm(dim, eps=1e-12)
+    # 1e-12 is what the paper's published code uses. On a CPU LayerNorm is one fused kernel, RMSNorm five.
+    return RMSNorm(dim) if config.norm_kind == "rms" else nn.LayerNorm(dim, eps=1e-12, bias=config.bias)
 
 
 class Attention(nn.Module):
@@ -37,8 +37,8 @@ class Attention(nn.Module):
         self.key = nn.Linear(memory_dim, dim, bias=config.bias)
         self.value = nn.Linear(memory_dim, dim, bias=config.bias)
         self.out = nn.Linear(dim, dim, bias=config.bias)
-        self.query_norm = RMSNorm(dim // heads) if config.qk_norm else nn.Identity()
-        self.key_norm = RMSNorm(dim // heads) if config.qk_norm else nn.Identity()
+        self.query_norm = make_norm(config, dim // heads) if config.qk_norm else nn.Identity()
+        self.key_norm = make_norm(config, dim // heads) if config.qk_norm else nn.Identity()
         if config.zero_init:
             nn.init.zeros_(self.out.weight)
 

@@ -83,13 +83,14 @@ class Decoder(nn.Module):
         return self.logits(hidden_BTD)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        weight_VD = (self.project or self.embed.words).weight
+        weight_VD: Any = (self.project or self.embed.words).weight
         return nn.functional.linear(self.final(hidden), weight_VD, self.bias)
 
     def begin(self, memory_BSD: Tensor, mask: Tensor | None, max_length: int) -> dict[str, Any]:
         B = len(memory_BSD)
         prefix_BT = torch.zeros((B, max_length), dtype=torch.long, device=memory_BSD.device)
-        layers = [layer.begin(memory_BSD, max_length) for layer in self.layers]
+        blocks: Any = self.layers
+        layers = [block.begin(memory_BSD, max_length) for block in blocks]
         return {"length": 0, "prefix": prefix_BT, "mask": mask, "layers": layers}
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
@@ -97,8 +98,9 @@ class Decoder(nn.Module):
         state["prefix"][:, at] = tokens_B
         # A token's embedding depends on its place, and that on the dimensions read before.
         hidden_B1D = self.embed(state["prefix"][:, : at + 1], last_only=True)
-        for layer, cache in zip(self.layers, state["layers"], strict=True):
-            hidden_B1D = layer.step(hidden_B1D, cache, at, state["mask"])
+        blocks: Any = self.layers
+        for block, cache in zip(blocks, state["layers"], strict=True):
+            hidden_B1D = block.step(hidden_B1D, cache, at, state["mask"])
         state["length"] = at + 1
         return self.logits(hidden_B1D)[:, 0]
 

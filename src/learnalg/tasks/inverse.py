@@ -22,11 +22,13 @@ def _residual(seen: Floats, solution: Floats, predicted: Floats) -> tuple[Floats
     return predicted @ seen - identity, identity
 
 
+def _solve(M: Floats) -> Floats:
+    return np.linalg.inv(M)
+
+
 def inverse() -> Task:
-    return Task("M^-1", solve=np.linalg.inv, residual=_residual, accept=_accept, square=True)
+    return Task("M^-1", solve=_solve, residual=_residual, accept=_accept, square=True)
 
 
 def symmetric_inverse() -> Task:
-    return Task(
-        "M^-1 of a symmetric matrix", solve=np.linalg.inv, residual=_residual, accept=_accept, symmetric=True
-    )
+    return Task("M^-1 of a symmetric matrix", solve=_solve, residual=_residual, accept=_accept, symmetric=True)

@@ -25,6 +25,4 @@ def matvec() -> Task:
 
 
 def matmul() -> Task:
-    return Task(
-        "M^T N", solve=_matmul, operands=lambda m, n: ((m, n), (m, n)), output_shape=lambda m, n: (n, n)
-    )
+    return Task("M^T N", solve=_matmul, operands=lambda m, n: ((m, n), (m, n)), output_shape=lambda m, n: (n, n))

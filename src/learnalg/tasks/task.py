@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating]
 Shape = tuple[int, int]
 Residual = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
 

@@ -1,0 +1,40 @@
+# Every target sets up what it needs. `make demo` is the place to start.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help setup demo test lint bench clean
+
+help:
+	@echo "make demo    train a small model, evaluate it, solve one matrix"
+	@echo "make test    run all tests"
+	@echo "make lint    ruff and mypy"
+	@echo "make bench   examples a second of the data stream, for each task and encoding"
+	@echo "make setup   only create .venv"
+
+setup: .venv/done
+
+# torch first and alone: otherwise pip may resolve it to a build with gigabytes of CUDA. A torch that
+# is already in .venv (your own GPU build) and new enough is kept.
+.venv/done: pyproject.toml constraints.txt
+	$(PYTHON) -c "import sys; sys.exit('learnalg needs Python 3.11 or newer: make PYTHON=python3.11' if sys.version_info < (3, 11) else 0)"
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/python -m pip install -q -r constraints.txt
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/python examples/demo.py
+
+test: setup
+	$(BIN)/python -m pytest -n 2
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python benchmarks/data.py
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache
