@@ -1,1 +1,37 @@
-"""Transformers that learn numerical linear algebra from examples."""
+"""Transformers that learn numerical linear algebra from examples.
+
+    import learnalg
+    from learnalg.train import train
+
+    config = learnalg.replace_fields(learnalg.preset("fast"), task="eigenvalues", dim="3", examples=200_000)
+    train(config, Path("runs/ev3"))
+    learnalg.load("runs/ev3").solve(matrix)
+
+Names are loaded when they are first used, so that `import learnalg` and `learnalg --help` do not wait for torch.
+"""
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+# OpenMP threads that spin at barriers cost milliseconds an operator as soon as anything else wants their core.
+# It is read when torch is loaded, so it is set here.
+if "torch" not in sys.modules:
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+_HOMES = {
+    "Model": "api",
+    "load": "api",
+    "RunConfig": "config",
+    "preset": "config",
+    "replace_fields": "config",
+    "TASKS": "tasks",
+    "Task": "tasks",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'learnalg' has no attribute {name!r}")
+    return getattr(import_module(f"learnalg.{_HOMES[name]}"), name)

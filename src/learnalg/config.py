@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import tomllib
+import typing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-import cattrs
-
 from learnalg.encodings import get_encoding
-from learnalg.matrices import Dims, Ensemble
+from learnalg.matrices import MAX_DIM, SQUARE_ENSEMBLES, Dims, Ensemble
 from learnalg.tasks import COTRAINING, Task, get_task, parse_subset
 from learnalg.tokenizer import Tokenizer
 
@@ -27,6 +28,30 @@ from learnalg.tokenizer import Tokenizer
 def _need(condition: bool, message: str) -> None:
     if not condition:
         raise ValueError(message)
+
+
+_KINDS = {int: "a whole number", float: "a finite number", bool: "true or false", str: "text"}
+
+
+def _check_types(config: Any) -> None:
+    """Refuses a value that is not of its field's type, whether it came from a flag, a file or Python."""
+    hints = typing.get_type_hints(type(config))
+    for entry in dataclasses.fields(config):
+        value, hint = getattr(config, entry.name), hints[entry.name]
+        items = typing.get_args(hint)
+        if typing.get_origin(hint) is Literal:
+            _need(value in items, f"{entry.name} {value!r}: must be one of {', '.join(items)}")
+        elif typing.get_origin(hint) is tuple:
+            is_right = isinstance(value, tuple) and all(_is_a(item, items[0]) for item in value)
+            _need(is_right, f"{entry.name} {value!r}: must be a list, each {_KINDS[items[0]]}")
+        elif hint in _KINDS:
+            _need(_is_a(value, hint), f"{entry.name} {value!r}: must be {_KINDS[hint]}")
+
+
+def _is_a(value: Any, kind: type) -> bool:
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return type(value) is kind if kind in (int, bool) else isinstance(value, kind)
 
 
 @dataclass(frozen=True)
@@ -47,6 +72,7 @@ class DataConfig:
     output_encoding: str = "p1000"  # `learnalg list encodings`
 
     def __post_init__(self) -> None:
+        _check_types(self)
         _need(0 <= self.noise < 10, f"noise {self.noise}: a fraction from 0 to 10")
         _need(len(self.amplitude) in (1, 2), f"amplitude {self.amplitude}: one number, or two for a range")
         if self.task == COTRAINING:
@@ -61,9 +87,16 @@ class DataConfig:
         for name, task in self.tasks:
             if (task.square or task.symmetric or self.symmetric) and not dims.square:
                 raise ValueError(f"task {name} needs square matrices: dim {self.dim!r} is rectangular")
-            shape = task.operands(dims.rows[1], dims.cols[1])
-            if self.symmetric and any(m != n for m, n in shape):
+            m, n = dims.rows[1], dims.cols[1]
+            shapes = task.operands(m, n)
+            has_rectangles = not dims.square or any(rows != cols for rows, cols in shapes)
+            if self.symmetric and has_rectangles:
                 raise ValueError(f"task {name} has operands that cannot be symmetric")
+            for ensemble in self.ensemble:
+                if ensemble in SQUARE_ENSEMBLES and has_rectangles:
+                    raise ValueError(f"ensemble {ensemble!r} draws square matrices, and task {name} here needs others")
+            largest = max(*task.input_shape(m, n), *task.output_shape(m, n))
+            _need(largest <= MAX_DIM, f"task {name} at dim {self.dim}: a dimension of {largest}, more than {MAX_DIM}")
 
     @property
     def dims(self) -> Dims:
@@ -128,11 +161,12 @@ class ModelConfig:
     cross_query: Literal["sequential", "input"] = "sequential"  # input: as in the paper's published code
 
     def __post_init__(self) -> None:
+        _check_types(self)
         for name in ("encoder_layers", "decoder_layers", "dim_model", "heads", "ffn_factor", "max_positions"):
             _need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
         for side in ("encoder", "decoder"):
             dim, heads = self.width(side), self.num_heads(side)
-            _need(dim >= 1 and heads >= 1, f"{side}: dimensions and heads must be at least 1")
+            _need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: at least 1 of each")
             _need(dim % heads == 0, f"{side}: {heads} heads do not divide {dim} dimensions")
         _need(0 <= self.dropout < 1, f"dropout {self.dropout}: must be in [0, 1)")
 
@@ -163,7 +197,9 @@ class OptimConfig:
     soft_width: float = 0.0  # soft targets: width, in words, of the bell around the right mantissa; 0: none
 
     def __post_init__(self) -> None:
-        _need(self.learning_rate > 0 and self.muon_learning_rate > 0, "learning rates must be positive")
+        _check_types(self)
+        for name in ("learning_rate", "muon_learning_rate", "eps"):
+            _need(getattr(self, name) > 0, f"{name} {getattr(self, name)}: must be positive")
         for name in (
             "warmup_steps",
             "schedule_steps",
@@ -174,7 +210,8 @@ class OptimConfig:
         ):
             _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         _need(0 < self.cooldown <= 1, f"cooldown {self.cooldown}: a share of the run, in (0, 1]")
-        _need(0 <= self.beta1 < 1 and 0 <= self.beta2 < 1, "betas must be in [0, 1)")
+        for name in ("beta1", "beta2"):
+            _need(0 <= getattr(self, name) < 1, f"{name} {getattr(self, name)}: must be in [0, 1)")
 
 
 @dataclass(frozen=True)
@@ -197,9 +234,10 @@ class TrainConfig:
     tensorboard: bool = False  # also write TensorBoard events (needs the extra)
 
     def __post_init__(self) -> None:
+        _check_types(self)
         for name in ("examples", "batch_size", "eval_every", "eval_num"):
             _need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
-        for name in ("seed", "workers", "threads", "checkpoint_seconds"):
+        for name in ("seed", "workers", "threads", "checkpoint_seconds", "stop_tolerance"):
             _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         _need(0 <= self.stop_accuracy <= 1, f"stop_accuracy {self.stop_accuracy}: a share from 0 to 1")
 
@@ -218,6 +256,7 @@ class RunConfig:
     train: TrainConfig = field(default_factory=TrainConfig)
 
     def __post_init__(self) -> None:
+        _check_types(self)
         for side, length in zip(("input", "output"), self.data.lengths, strict=True):
             if length > self.model.max_positions:
                 raise ValueError(
@@ -226,40 +265,42 @@ class RunConfig:
                 )
 
 
-_CONVERTER = cattrs.Converter(forbid_extra_keys=True)
-# A list in a file is a tuple here; everything else as it is typed.
-_CONVERTER.register_structure_hook(float, lambda value, _: _number(value))
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"expected a number, got {value!r}")
-    return float(value)
-
-
 def to_dict(config: RunConfig) -> dict[str, Any]:
     return dataclasses.asdict(config)
 
 
 def from_dict(values: dict[str, Any]) -> RunConfig:
-    try:
-        return _CONVERTER.structure(values, RunConfig)
-    except cattrs.errors.BaseValidationError as error:
-        raise ValueError("config: " + "; ".join(cattrs.transform_error(error))) from None
+    """The tables data, model, optim and train; what they do not say has its default. Strict: a typo is an error."""
+    parts = typing.get_type_hints(RunConfig)
+    for table, entries in values.items():
+        if table not in parts or not isinstance(entries, dict):
+            raise ValueError(f"config: unknown table {table!r}; known: {', '.join(parts)}")
+        known = [f.name for f in dataclasses.fields(parts[table])]
+        for name in entries:
+            if name not in known:
+                raise ValueError(f"config: unknown key {table}.{name}; known: {', '.join(known)}")
+    # A list in a file is a tuple here; types and values are checked where the dataclasses are built.
+    return RunConfig(
+        **{
+            table: parts[table](**{k: tuple(v) if isinstance(v, list) else v for k, v in entries.items()})
+            for table, entries in values.items()
+        }
+    )
 
 
 def read_config(path: Path, base: RunConfig) -> RunConfig:
     """A TOML or JSON file with tables data, model, optim, train; what it does not say comes from `base`."""
-    import tomllib
-
     text = path.read_text()
     values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    merged = to_dict(base)
+    if not isinstance(values, dict):
+        raise ValueError(f"{path}: expected the tables data, model, optim, train")
+    merged: dict[str, Any] = to_dict(base)
     for table, entries in values.items():
-        if table not in merged or not isinstance(entries, dict):
-            raise ValueError(f"{path}: unknown table {table!r}; known: {', '.join(merged)}")
-        merged[table] |= entries
-    return from_dict(merged)
+        merged[table] = merged[table] | entries if table in merged and isinstance(entries, dict) else entries
+    try:
+        return from_dict(merged)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def replace_fields(config: RunConfig, **changes: Any) -> RunConfig:

@@ -18,11 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating]
 Rng = np.random.Generator
 
 MAX_DIM = 100  # the vocabulary has one token for each dimension up to this one
@@ -43,8 +44,8 @@ class Dims:
             raise ValueError(f"dimensions {text!r}: expected 5, 6x4, 5-10 or 5-10x5-10")
         low, high, low2, high2 = (int(g) if g else None for g in match.groups())
         assert low is not None
-        rows = (low, high or low)
-        cols = rows if low2 is None else (low2, high2 or low2)
+        rows = (low, low if high is None else high)
+        cols = rows if low2 is None else (low2, low2 if high2 is None else high2)
         dims = cls(rows, cols, square=low2 is None or (rows == cols and rows[0] == rows[1]))
         for smallest, largest in (rows, cols):
             if not 1 <= smallest <= largest <= MAX_DIM:
@@ -130,8 +131,7 @@ def spectrum(law: Law) -> Kind:
 
 
 def positive(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
-    """|M|: the eigenvalues of a gaussian Wigner matrix, made positive. Not symmetric: (M^T M)^(1/2) has no
-    counterpart among rectangular matrices, so only square shapes are drawn."""
+    """|M|: a gaussian Wigner matrix with the absolute values of its eigenvalues."""
     if m != n:
         raise ValueError(f"ensemble 'positive' draws square matrices, not {m}x{n}")
     values, vectors = np.linalg.eigh(_gaussian_wigner(rng, num, n))
@@ -158,6 +158,8 @@ ENSEMBLES: dict[str, Kind] = {
     "abs-laplace": spectrum(_abs_laplace),
     "marchenko-pastur": marchenko_pastur,
 }
+
+SQUARE_ENSEMBLES = ("positive", "marchenko-pastur")  # these draw no rectangular matrices
 
 ENSEMBLE_SUMMARIES: dict[str, str] = {
     "iid-uniform": "independent coefficients, uniform in [-A, A] (the default)",
@@ -192,7 +194,8 @@ class Ensemble:
         unknown = [name for name in self.names if name not in ENSEMBLES]
         if unknown or not self.names:
             raise ValueError(f"unknown ensemble {', '.join(unknown) or '(none)'}; known: {', '.join(ENSEMBLES)}")
-        if self.weights and (len(self.weights) != len(self.names) or min(self.weights) <= 0):
+        positive_weights = all(0 < weight < np.inf for weight in self.weights)
+        if self.weights and (len(self.weights) != len(self.names) or not positive_weights):
             raise ValueError(f"ensemble weights {self.weights}: need one positive number for each of {self.names}")
         low, high = self.amplitude
         if not 0 < low <= high < np.inf:
@@ -216,3 +219,15 @@ class Ensemble:
                 chosen = which == k
                 unit[chosen] = ENSEMBLES[name](rng, int(chosen.sum()), m, n, symmetric)
         return Draw(unit * sigma[:, None, None], sigma)
+
+
+def read_matrix(path: Path) -> Floats:
+    """A matrix from a .npy file, or from text with commas or blanks between the numbers of a row."""
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    try:
+        if path.suffix == ".npy":
+            return np.asarray(np.load(path, allow_pickle=False))
+        return np.loadtxt(path.read_text().replace(",", " ").splitlines(), ndmin=2)
+    except (ValueError, EOFError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} holds no matrix: {str(error).splitlines()[0]}") from None

@@ -109,6 +109,10 @@ class Tokenizer:
 
     def frame(self, numbers: Ints, shape: tuple[int, int], task: int = 0) -> Ints:
         """Local ids of the coefficients, (num, m n, width), behind their header."""
+        if not all(1 <= dim <= MAX_DIM for dim in shape):
+            raise ValueError(f"a {shape[0]}x{shape[1]} matrix: dimensions are 1 to {MAX_DIM}")
+        if not 0 <= task < max(1, len(self.task_names)):
+            raise ValueError(f"task {task} of {len(self.task_names)}")
         num = len(numbers)
         ids = np.empty((num, self.length(shape)), dtype=np.int64)
         if self.task_names:
@@ -128,7 +132,7 @@ class Tokenizer:
         tasks = ids[:, 0] - FIRST_TASK if self.task_names else np.zeros(num, dtype=np.int64)
         right_task = (tasks >= 0) & (tasks < max(1, len(self.task_names)))
         shapes = ids[:, self.header - 2 : self.header] - FIRST_DIM + 1
-        right_dims = ((shapes >= 1) & (shapes <= MAX_DIM)).all(axis=1)
+        right_dims = np.all((shapes >= 1) & (shapes <= MAX_DIM), axis=1)
         shapes = np.where(right_dims[:, None], shapes, 1)
         counts = shapes.prod(axis=1)
         expected = self.header + counts * self.width

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
 
 # 10.0 ** k is not always the double nearest to 10^k; the literals are.
@@ -60,5 +60,4 @@ def to_float(number: Decimal) -> Floats:
 
 def _scaled(size: Floats, exponent: Ints) -> Floats:
     """size / 10^exponent."""
-    shift = power_of_ten(np.abs(exponent))
-    return np.where(exponent < 0, size * shift, size / shift)
+    return size * power_of_ten(np.maximum(-exponent, 0)) / power_of_ten(np.maximum(exponent, 0))

@@ -31,7 +31,7 @@ class Lookup(nn.Module):
         return nn.functional.embedding(tokens_BL, self.weight)
 
 
-def value_features(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def value_features(values: NDArray[np.floating]) -> NDArray[np.floating]:
     """(V,) -> (V, 18): sines and cosines at 8 periods from 3.2 to 100, the value, its signed logarithm."""
     phases = values[:, None] * (2 * np.pi / np.geomspace(3.2, 100, 8))
     linear = np.clip(values / 10, -10, 10)

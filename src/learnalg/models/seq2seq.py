@@ -22,7 +22,7 @@ class Side:
     width: int = 1  # tokens of a number
     first_dim: int = 0  # id of the dimension 1
     pad: int = 1
-    values: NDArray[np.float64] | None = None  # (vocab,), NaN where a word stands for no number
+    values: NDArray[np.floating] | None = None  # (vocab,), NaN where a word stands for no number
 
 
 class Seq2Seq(Protocol):

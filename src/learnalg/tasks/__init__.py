@@ -61,8 +61,11 @@ def parse_subset(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         is_goal = name not in TASKS and name and all(letter in GOALS for letter in name)
         expanded += [GOALS[letter] for letter in name] if is_goal else [name]
+    for name in expanded:
+        if name not in TASKS:
+            raise ValueError(
+                f"unknown task {name!r} in cotraining; known: {', '.join(TASKS)}, or letters {''.join(GOALS)}"
+            )
     if len(set(expanded)) != len(expanded) or len(expanded) < 2:
         raise ValueError(f"cotraining needs two or more different tasks, not {' '.join(names) or 'none'}")
-    for name in expanded:
-        get_task(name)
     return tuple(expanded)

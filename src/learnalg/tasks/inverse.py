@@ -1,7 +1,7 @@
 """Inversion: find P with P M = M P = Id; general matrices and symmetric ones.
 
-Rounding to three digits can make a matrix singular. Such a draw is refused and drawn again: its
-volume (|det|) is compared with that of a box of the same edges (the product of its rows' norms).
+Rounding to three digits can make a matrix singular. Such a draw is refused and drawn again: its volume (|det|)
+is compared with that of a box of the same edges (the product of its rows' norms).
 
 The paper writes |P M - Id| < t |Id| = t; in the entrywise L1 norm |Id| is n, and n is what we use.
 """
@@ -13,8 +13,10 @@ from learnalg.tasks.task import Floats, Task, eye_like
 
 
 def _accept(M: Floats) -> NDArray[np.bool_]:
-    box = np.prod(np.linalg.norm(M, axis=-1), axis=-1)
-    return np.abs(np.linalg.det(M)) > 1e-10 * box
+    with np.errstate(divide="ignore"):  # log 0: a row of zeros
+        log_box = np.log(np.linalg.norm(M, axis=-1)).sum(axis=-1)
+    # A random matrix fills about e^(-n/2) of its box.
+    return np.linalg.slogdet(M).logabsdet > np.log(1e-10) - M.shape[-1] / 2 + log_box
 
 
 def _residual(seen: Floats, solution: Floats, predicted: Floats) -> tuple[Floats, Floats]:

@@ -1,0 +1,5 @@
+import sys
+
+from learnalg.cli import main
+
+sys.exit(main())

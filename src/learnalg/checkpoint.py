@@ -1,0 +1,89 @@
+"""Files that are whole or not there: tensors in safetensors, with a checksum beside each checkpoint.
+
+A file is written under another name, flushed to the disk, and moved to its place in one step; an interruption
+leaves the old file. safetensors holds numbers and text only: loading one runs no code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import safetensors
+import safetensors.torch
+from torch import Tensor
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
+    """Answers the checksum of what was written."""
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    content = safetensors.torch.save(tensors, metadata)
+    write_whole(path, content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"{path} is no safetensors file, or is damaged: {error}") from None
+
+
+# A run keeps its last two checkpoints: checkpoints/00001200.ckpt with 00001200.json beside it.
+KEPT = 2
+
+
+def save_checkpoint(folder: Path, step: int, tensors: dict[str, Tensor], metadata: dict[str, str]) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{step:08d}.ckpt"
+    checksum = save_tensors(path, tensors, metadata)
+    write_whole(path.with_suffix(".json"), json.dumps({"step": step, "sha256": checksum}).encode())
+    for old in list_checkpoints(folder)[:-KEPT]:
+        old.unlink(missing_ok=True)
+        old.with_suffix(".json").unlink(missing_ok=True)
+    return path
+
+
+def list_checkpoints(folder: Path) -> list[Path]:
+    """Oldest first; one whose checksum was not written yet does not count."""
+    return sorted(path for path in folder.glob("*.ckpt") if path.with_suffix(".json").is_file())
+
+
+def is_sound(path: Path) -> bool:
+    try:
+        expected = json.loads(path.with_suffix(".json").read_text())["sha256"]
+    except (OSError, ValueError, KeyError):
+        return False
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == expected
+
+
+def load_checkpoint(folder: Path, name: str = "") -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The newest, or the one of that name. A damaged one is refused, and the last good one is named."""
+    checkpoints = list_checkpoints(folder)
+    if not checkpoints:
+        raise ValueError(f"{folder} has no checkpoint")
+    path = folder / name if name else checkpoints[-1]
+    if path not in checkpoints:
+        raise ValueError(f"no checkpoint {name!r}; there are: {', '.join(p.name for p in checkpoints)}")
+    if not is_sound(path):
+        good = [p.name for p in checkpoints if p != path and is_sound(p)]
+        advice = f"the last good one is {good[-1]}: resume with --checkpoint {good[-1]}" if good else "no other is good"
+        raise ValueError(f"checkpoint {path} is damaged; {advice}")
+    return load_tensors(path)

@@ -1,0 +1,55 @@
+"""The command line: what there is, and where it is. Thin, so that `learnalg --help` answers at once."""
+
+from __future__ import annotations
+
+import sys
+
+COMMANDS = {  # name -> summary; the function is commands.run_NAME
+    "list": "tasks, encodings, ensembles, architectures, presets",
+    "train": "train a model and watch it learn",
+    "resume": "go on with a run that was stopped",
+    "evaluate": "test a model, in its domain or out of it",
+    "solve": "solve a matrix with a model, beside NumPy's answer",
+    "encode": "numbers to tokens",
+    "decode": "tokens to numbers",
+    "params": "count a model's parameters, by part",
+}
+
+
+def overview() -> str:
+    commands = "\n".join(f"  {name:<10}{summary}" for name, summary in COMMANDS.items())
+    return f"""usage: learnalg COMMAND ...
+
+Transformers that learn numerical linear algebra from examples.
+
+commands:
+{commands}
+
+`learnalg COMMAND --help` shows a command's flags. To begin with:
+  learnalg train --task eigenvalues --dim 3 --examples 200000 --out runs/ev3
+  learnalg evaluate runs/ev3"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit codes: 0 well, 2 refused, 130 and 143 stopped by a signal."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(overview())
+        return 0
+    name = arguments[0]
+    try:
+        if name not in COMMANDS:
+            raise ValueError(f"unknown command {name!r}; known: {', '.join(COMMANDS)}")
+        from learnalg import commands
+
+        run = getattr(commands, f"run_{name}")
+        code: int = run(arguments[1:])
+        return code
+    except BrokenPipeError:  # `learnalg list tasks | head -1`
+        sys.stderr.close()
+        return 0
+    except (ValueError, OSError) as error:
+        print(f"learnalg: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,103 @@
+"""Evaluate and solve."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from learnalg.commands.arguments import load_plugins, parse
+from learnalg.matrices import read_matrix
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Test a model on a fixed test set, in its domain or out of it. The set depends on --seed and the data's flags
+    only, and shares no example with any training."""
+
+    model: Annotated[Path, tyro.conf.Positional]  # a run's folder or a .safetensors file
+    num: int = 10_000  # examples of the test set
+    seed: int = 0  # of the test set
+    tolerances: tuple[float, ...] = (0.05, 0.02, 0.01, 0.005)  # 0 asks for the exact solution
+    norms: tuple[str, ...] = ("l1", "l2", "linf")  # l1, l2, linf, l2-squared
+    ensemble: tuple[str, ...] = ()  # other matrices than in training: `learnalg list ensembles`
+    ensemble_weights: tuple[float, ...] = ()  # weights of a mixture
+    amplitude: tuple[float, ...] = ()  # another A, or a range
+    sigma_factor: float = 0.0  # sigma_test / sigma_train; 0: as in training
+    dim: str = ""  # other dimensions than in training
+    noise: float = -1.0  # another input noise
+    beam: int = 1  # width of the beam; 1 is greedy decoding
+    constrained: bool = False  # decode within the grammar of matrices only
+    json: bool = False  # print one JSON object
+    save: Path | None = None  # write inputs, solutions and predictions to this .npz file
+
+
+def run_evaluate(arguments: list[str]) -> int:
+    """Test a model."""
+    command = parse(Evaluate, "evaluate", load_plugins(arguments))
+    from learnalg.evaluate import check_arguments, evaluate, save_predictions
+    from learnalg.report import print_report
+    from learnalg.runs import load_model
+
+    check_arguments(command.num, command.seed, command.tolerances, command.norms, command.beam)
+    if command.save is not None and command.save.exists():
+        raise ValueError(f"{command.save} exists already")
+    config, model = load_model(command.model)
+    changes: dict[str, Any] = {}
+    for name in ("ensemble", "ensemble_weights", "amplitude", "sigma_factor", "dim"):
+        if getattr(command, name):
+            changes[name] = getattr(command, name)
+    if command.ensemble and not command.ensemble_weights:
+        changes["ensemble_weights"] = ()
+    if command.noise >= 0:
+        changes["noise"] = command.noise
+    data = replace(config, data=replace(config.data, **changes)).data  # the run's config checks the lengths
+    keep: list[Any] | None = [] if command.save is not None else None
+    report = evaluate(
+        model,
+        data,
+        command.num,
+        command.seed,
+        command.tolerances,
+        command.norms,
+        beam_width=command.beam,
+        constrained=command.constrained,
+        keep=keep,
+    )
+    if command.save is not None and keep is not None:
+        save_predictions(command.save, data, keep)
+    if command.json:
+        print(json.dumps(asdict(report)))
+    else:
+        print_report(asdict(report))
+    return 0
+
+
+@dataclass(frozen=True)
+class Solve:
+    """Solve one problem with a model, beside NumPy's answer."""
+
+    model: Annotated[Path, tyro.conf.Positional]  # a run's folder or a .safetensors file
+    matrices: Annotated[tuple[Path, ...], tyro.conf.Positional]  # .npy, .csv or .txt; two for add, matvec, matmul
+    task: str = ""  # for models of several tasks
+    json: bool = False  # print one JSON object
+
+
+def run_solve(arguments: list[str]) -> int:
+    """Solve with a model."""
+    command = parse(Solve, "solve", load_plugins(arguments))
+    operands = [read_matrix(path) for path in command.matrices]
+    from learnalg.api import load
+    from learnalg.report import print_solution
+
+    answer = load(command.model).explain(*operands, task=command.task)
+    if command.json:
+        print(
+            json.dumps({name: value.tolist() if hasattr(value, "tolist") else value for name, value in answer.items()})
+        )
+    else:
+        print_solution(answer)
+    return 0

@@ -1,0 +1,58 @@
+"""Evaluations and solutions as tables in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def print_report(report: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    tolerances = list(next(iter(report["accuracy"].values())))
+    data = report["data"]
+    title = f"{report['task']} {data['dim']}, {'+'.join(data['ensemble'])}"
+    table = Table(
+        title=f"{title}: accuracy in %, {report['num']:,} examples, seed {report['seed']}", title_justify="left"
+    )
+    table.add_column("")
+    for tolerance in tolerances:
+        table.add_column("exact" if float(tolerance) == 0 else f"{100 * float(tolerance):g} %", justify="right")
+    for norm, shares in report["accuracy"].items():
+        table.add_row(norm, *(percent(shares[t]) for t in tolerances))
+        if norm == "l1":
+            intervals = [report["interval"][norm][t] for t in tolerances]
+            table.add_row("  95 %", *(f"{percent(low)}-{percent(high)}" for low, high in intervals), style="dim")
+    for norm, shares in report["distance_accuracy"].items():
+        table.add_row(f"{norm}, distance to the solution", *(percent(shares[t]) for t in tolerances))
+    for name in ("by_task", "by_dimension"):
+        if len(report[name]) > 1:
+            table.add_section()
+            for key, part in report[name].items():
+                table.add_row(f"{key}  ({part['num']:,})", *(percent(part["accuracy"]["l1"][t]) for t in tolerances))
+    console.print(table)
+    malformed = ", ".join(f"{reason}: {count}" for reason, count in report["malformed"].items())
+    print(
+        f"well-formed {percent(report['well_formed'])} %{f' ({malformed})' if malformed else ''}, "
+        f"loss {report['loss']:.3f} a token, {report['seconds']:.1f} s"
+    )
+
+
+def print_solution(answer: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    table = Table(title=answer["task"], title_justify="left", padding=(0, 2))
+    for name in ("the model saw", "the model says", "NumPy says"):
+        table.add_column(name)
+    table.add_row(*(_matrix(answer[key]) for key in ("seen", "prediction", "solution")))
+    console.print(table)
+    print(f"error {100 * answer['error']:.2f} % (L1), {answer['seconds'] * 1e3:.0f} ms")
+
+
+def _matrix(matrix: np.ndarray) -> str:
+    return "\n".join("  ".join(f"{value:>9.4g}" for value in row) for row in matrix)

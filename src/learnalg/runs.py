@@ -1,0 +1,151 @@
+"""A run's folder: what was asked, how it went, what came out.
+
+config.json         every setting            provenance.json   commit, versions, machine, command
+metrics.jsonl       losses and accuracies    model.safetensors the weights, config inside
+checkpoints/        to resume from           result.json       the final evaluation, when finished
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from learnalg.checkpoint import load_tensors, save_tensors, write_whole
+from learnalg.config import RunConfig, from_dict, to_dict
+from learnalg.models import build, sides
+
+MODEL_FILE = "model.safetensors"
+FORMAT = "learnalg-1"
+
+
+@dataclass(frozen=True)
+class Run:
+    folder: Path
+    config: RunConfig
+
+    @classmethod
+    def create(cls, folder: Path, config: RunConfig) -> Run:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise ValueError(f"{folder} exists already: choose another --out, or `learnalg resume {folder}`")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / "config.json", to_dict(config))
+        return cls(folder, config)
+
+    @classmethod
+    def open(cls, folder: Path) -> Run:
+        path = folder / "config.json"
+        if not path.is_file():
+            raise ValueError(f"{folder} is not a run's folder: it has no config.json")
+        return cls(folder, from_dict(json.loads(path.read_text())))
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.folder / "checkpoints"
+
+    @property
+    def metrics_file(self) -> Path:
+        return self.folder / "metrics.jsonl"
+
+    def add_metrics(self, values: dict[str, Any]) -> None:
+        with self.metrics_file.open("a") as file:
+            file.write(json.dumps(values) + "\n")
+
+    def metrics(self) -> list[dict[str, Any]]:
+        if not self.metrics_file.is_file():
+            return []
+        lines = self.metrics_file.read_text().splitlines()
+        return [json.loads(line) for line in lines if line.endswith("}")]  # a killed run may end in half a line
+
+    def forget_metrics_after(self, step: int) -> None:
+        """Steps that a resumed run will take again."""
+        kept = [json.dumps(values) + "\n" for values in self.metrics() if values["step"] <= step]
+        write_whole(self.metrics_file, "".join(kept).encode())
+
+    def add_session(self, **details: Any) -> None:
+        """Each start and each resumption leaves its provenance."""
+        path = self.folder / "provenance.json"
+        sessions = json.loads(path.read_text()) if path.is_file() else []
+        write_json(path, [*sessions, provenance() | details])
+
+
+def write_json(path: Path, values: Any) -> None:
+    write_whole(path, (json.dumps(values, indent=2) + "\n").encode())
+
+
+def save_model(path: Path, config: RunConfig, model: nn.Module, **metadata: Any) -> None:
+    texts = {"format": FORMAT, "config": json.dumps(to_dict(config))} | {k: str(v) for k, v in metadata.items()}
+    save_tensors(path, model.state_dict(), texts)
+
+
+def load_weights(path: Path) -> tuple[RunConfig, dict[str, Tensor]]:
+    """Of a run's folder or a .safetensors file."""
+    if path.is_dir() and not (path / MODEL_FILE).is_file():
+        raise ValueError(f"{path} has no {MODEL_FILE}" + ("" if path.is_dir() else ": no such run"))
+    tensors, metadata = load_tensors(path / MODEL_FILE if path.is_dir() else path)
+    if metadata.get("format") != FORMAT:
+        raise ValueError(f"{path} was not written by learnalg (format {metadata.get('format')!r}, not {FORMAT!r})")
+    return from_dict(json.loads(metadata["config"])), tensors
+
+
+def load_model(path: Path) -> tuple[RunConfig, nn.Module]:
+    config, tensors = load_weights(path)
+    model = build(config.model, *sides(config.data))
+    set_weights(model, tensors, path)
+    return config, model.eval()
+
+
+def set_weights(model: nn.Module, tensors: dict[str, Tensor], origin: Path) -> None:
+    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    given = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if own != given:
+        name = next(n for n in [*own, *given] if own.get(n) != given.get(n))
+        raise ValueError(
+            f"the weights of {origin} do not fit: {name} is {given.get(name, 'missing')} there, "
+            f"{own.get(name, 'missing')} in this model; use the same architecture, encodings and max_positions"
+        )
+    model.load_state_dict(tensors)
+
+
+def provenance() -> dict[str, Any]:
+    versions = {name: importlib.metadata.version(name) for name in ("learnalg", "torch", "numpy")}
+    return {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "command": " ".join(["learnalg", *sys.argv[1:]]) if "learnalg" in sys.argv[0] else " ".join(sys.argv),
+        "commit": commit(),
+        "versions": {"python": platform.python_version()} | versions,
+        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "system": platform.system()},
+    }
+
+
+def commit() -> str:
+    """The commit of the source that runs, '+' where it was changed since; '' outside a checkout."""
+    source = Path(__file__).parent
+    try:
+        head = _git(source, "rev-parse", "HEAD")
+        return head + ("+" if _git(source, "status", "--porcelain", "--", str(source)) else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    answer = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+    return answer.stdout.strip()
+
+
+def cpu_name() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,261 @@
+"""The loop: batches in, weights out, and nothing lost in between.
+
+    >>> run = train(replace_fields(preset("fast"), task="add", dim="2", examples=20_000), Path("runs/add2"))
+
+A run is a function of its config: batch i comes from the stream, the learning rate from the step, dropout from
+a generator that checkpoints keep. So a run that was stopped, by Ctrl-C, a signal or a power cut, goes on to the same
+weights as one that was not.
+
+Under torchrun each process takes its share of every batch, and the first one writes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from learnalg.checkpoint import load_checkpoint, save_checkpoint
+from learnalg.config import RunConfig, replace_fields
+from learnalg.data import Batch, Stream, prefetch
+from learnalg.evaluate import Report, decoder_input, evaluate
+from learnalg.loss import SoftTargets, sequence_loss
+from learnalg.models import build, check_model, sides
+from learnalg.optim import Optimizer, rate
+from learnalg.processes import InterruptedRunError, bf16_pays, catch_signals, is_first, join_processes, own_part
+from learnalg.progress import Silent, Watcher
+from learnalg.runs import MODEL_FILE, Run, load_weights, provenance, save_model, set_weights, write_json
+from learnalg.tokenizer import PAD
+
+RESULT_FILE = "result.json"
+LOG_EVERY = 10  # steps
+FINAL_NUM = 10_000  # examples of the final test
+FINAL_SEED = 0
+
+
+@dataclass
+class TrainState:
+    config: RunConfig
+    model: nn.Module
+    optimizer: Optimizer
+    soft: SoftTargets | None
+    device: torch.device
+    forward: nn.Module  # the model itself, or wrapped by compile or DDP
+    step: int = 0
+    seconds: float = 0.0
+    loss_sum: float = 0.0  # since the last log
+    loss_tokens: int = 0
+
+
+def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watcher | None = None) -> Run:
+    """A new run in the folder `out`; `init` is a run or model whose weights it starts from."""
+    with join_processes(config) as device:
+        config = settle(config, device)
+        weights = load_weights(init)[1] if init else None
+        state = _start(config, device)
+        if weights is not None and init is not None:
+            set_weights(state.model, weights, init)
+        _check_disk(out, state)
+        run = Run.create(out, config) if is_first() else Run(out, config)
+        if is_first():
+            run.add_session(device=str(device), init=str(init or ""), threads=torch.get_num_threads())
+            _save(run, state)
+        return _loop(run, state, watcher or Silent())
+
+
+def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None) -> Run:
+    """Goes on with a run from its newest checkpoint, or from the one named."""
+    run = Run.open(folder)
+    if (folder / RESULT_FILE).is_file():  # also a run that stopped early is finished
+        return run
+    with join_processes(run.config) as device:
+        tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
+        state = _start(run.config, device)
+        _restore(state, tensors, metadata)
+        if is_first():
+            run.forget_metrics_after(state.step)
+            run.add_session(device=str(device), resumed_at=state.step, threads=torch.get_num_threads())
+        return _loop(run, state, watcher or Silent())
+
+
+def settle(config: RunConfig, device: torch.device) -> RunConfig:
+    """Replaces 'auto' by what it means here, so that the run's config says what was done."""
+    check_model(config.model)
+    if config.train.precision != "auto":
+        return config
+    return replace_fields(config, precision="bf16" if bf16_pays(device) else "fp32")
+
+
+def _start(config: RunConfig, device: torch.device) -> TrainState:
+    torch.set_flush_denormal(True)
+    if config.train.threads:
+        torch.set_num_threads(config.train.threads)
+    torch.manual_seed(config.train.seed)
+    model = build(config.model, *sides(config.data)).to(device)
+    optimizer = Optimizer(config.optim, model, config.train.num_steps)
+    ordered = torch.from_numpy(config.data.tokenizers[1].ordered).to(device)
+    soft = SoftTargets(ordered, config.optim.soft_width) if config.optim.soft_width else None
+    forward: Any = torch.compile(model) if config.train.compile else model
+    if dist.is_initialized():
+        torch.manual_seed(config.train.seed + 1_000_003 * dist.get_rank())  # dropout differs, weights do not
+        forward = DistributedDataParallel(forward, device_ids=[device.index] if device.type == "cuda" else None)
+    return TrainState(config, model, optimizer, soft, device, forward)
+
+
+def train_step(state: TrainState, batch: Batch) -> None:
+    """One step on one batch, or on this process's part of it."""
+    source_BS = torch.from_numpy(batch.sources).to(state.device)
+    target_BT = torch.from_numpy(batch.targets).to(state.device)
+    num_tokens = torch.tensor(float((batch.targets != PAD).sum()))
+    with torch.autocast(state.device.type, torch.bfloat16, enabled=state.config.train.precision == "bf16"):
+        logits_BTV: Tensor = state.forward(source_BS, decoder_input(target_BT), bool((batch.sources == PAD).any()))
+    loss_sum = sequence_loss(logits_BTV, target_BT, PAD, state.soft)
+    logged = torch.stack([loss_sum.detach().cpu(), num_tokens])
+    world = 1
+    if dist.is_initialized():  # gradients are averaged over processes: divide by the mean number of tokens
+        world = dist.get_world_size()
+        dist.all_reduce(logged)
+    (loss_sum * (world / float(logged[1]))).backward()
+    state.optimizer.step(state.step)
+    state.loss_sum += float(logged[0])
+    state.loss_tokens += int(logged[1])
+    state.step += 1
+
+
+def _loop(run: Run, state: TrainState, watcher: Watcher) -> Run:
+    config, num_steps = run.config, run.config.train.num_steps
+    size, eval_every = config.train.batch_size, max(1, round(config.train.eval_every / config.train.batch_size))
+    stream = Stream(config.data, config.train.seed, "train", size)
+    board = _tensorboard(run)
+    started, before = time.monotonic(), state.seconds
+    last_save, logged_at, logged_step = started, started, state.step
+    final = state.step >= num_steps
+    with catch_signals() as signals:
+        for batch in prefetch(stream, state.step, num_steps, config.train.workers):
+            train_step(state, own_part(batch))
+            now = time.monotonic()
+            state.seconds = before + now - started
+            final = state.step == num_steps
+            if is_first() and (state.step % LOG_EVERY == 0 or final):
+                speed = (state.step - logged_step) * size / max(now - logged_at, 1e-9)
+                logged_at, logged_step = now, state.step
+                left = (num_steps - state.step) * size / speed
+                loss = state.loss_sum / max(state.loss_tokens, 1)
+                share = rate(config.optim, state.step - 1, num_steps)
+                values = {"loss": loss, "rate": share, "examples_per_second": speed}
+                _log(run, board, state, values)
+                watcher.on_log(state.step * size, loss, speed, left)
+            if state.step % LOG_EVERY == 0:
+                state.loss_sum, state.loss_tokens = 0.0, 0
+            if state.step % eval_every == 0 or final:
+                final |= _evaluate_along(run, board, state, watcher)
+                logged_at += time.monotonic() - now  # evaluation is not training time
+            number = signals.received()
+            if is_first() and (number or final or time.monotonic() - last_save >= config.train.checkpoint_seconds):
+                _save(run, state)
+                last_save = time.monotonic()
+            if number and not final:
+                raise InterruptedRunError(number, state.step)
+            if final:
+                break
+    if board is not None:
+        board.close()
+    if is_first():
+        _finish(run, state)
+    return run
+
+
+def _evaluate_along(run: Run, board: Any, state: TrainState, watcher: Watcher) -> bool:
+    """On the fixed validation set; whether the criterion to stop early is met, agreed by all processes."""
+    config, reached = run.config.train, torch.zeros(1)
+    if is_first():
+        wanted = tuple(dict.fromkeys((0.05, 0.02, 0.01, 0.005, config.stop_tolerance)))
+        report = evaluate(state.model, run.config.data, config.eval_num, config.seed, wanted, split="valid")
+        values = {"valid_loss": report.loss, "accuracy": report.accuracy, "well_formed": report.well_formed}
+        _log(run, board, state, values)
+        watcher.on_evaluation(state.step * config.batch_size, report)
+        share = report.accuracy["l1"][str(config.stop_tolerance)]
+        reached[0] = bool(config.stop_accuracy) and share >= config.stop_accuracy
+    if dist.is_initialized():
+        dist.broadcast(reached, 0)
+    return bool(reached)
+
+
+def _finish(run: Run, state: TrainState) -> None:
+    report = evaluate(state.model, run.config.data, FINAL_NUM, FINAL_SEED)
+    write_json(run.folder / RESULT_FILE, result(run, state, report))
+
+
+def result(run: Run, state: TrainState, report: Report) -> dict[str, Any]:
+    return {
+        "config": asdict(run.config),
+        "seed": run.config.train.seed,
+        "steps": state.step,
+        "examples": state.step * run.config.train.batch_size,
+        "seconds": round(state.seconds, 1),
+        "parameters": sum(p.numel() for p in state.model.parameters()),
+        "report": asdict(report),
+        "provenance": provenance(),
+    }
+
+
+def _log(run: Run, board: Any, state: TrainState, values: dict[str, Any]) -> None:
+    examples = state.step * run.config.train.batch_size
+    run.add_metrics({"step": state.step, "examples": examples, "seconds": round(state.seconds, 2)} | values)
+    if board is not None:
+        for name, value in values.items():
+            if isinstance(value, float):
+                board.add_scalar(name, value, examples)
+        for tolerance, share in values.get("accuracy", {}).get("l1", {}).items():
+            board.add_scalar(f"accuracy/{tolerance}", share, examples)
+
+
+def _tensorboard(run: Run) -> Any:
+    if not run.config.train.tensorboard or not is_first():
+        return None
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise ValueError("--tensorboard needs the extra: pip install 'learnalg[tensorboard]'") from None
+    return SummaryWriter(str(run.folder / "tensorboard"))
+
+
+def _save(run: Run, state: TrainState) -> None:
+    tensors = {f"model.{name}": tensor for name, tensor in state.model.state_dict().items()}
+    tensors |= {f"optim.{name}": tensor for name, tensor in state.optimizer.state_tensors().items()}
+    tensors["rng.cpu"] = torch.get_rng_state()
+    if state.device.type == "cuda":
+        tensors["rng.cuda"] = torch.cuda.get_rng_state(state.device)
+    kept = {"seconds": state.seconds, "loss_sum": state.loss_sum, "loss_tokens": state.loss_tokens}
+    save_checkpoint(run.checkpoints, state.step, tensors, {"step": str(state.step), "kept": json.dumps(kept)})
+    save_model(run.folder / MODEL_FILE, run.config, state.model, step=state.step)
+
+
+def _restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
+    def part(prefix: str) -> dict[str, Tensor]:
+        return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
+
+    set_weights(state.model, part("model."), Path("checkpoint"))
+    state.optimizer.load_state_tensors(part("optim."))
+    torch.set_rng_state(tensors["rng.cpu"])
+    if state.device.type == "cuda" and "rng.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["rng.cuda"], state.device)
+    state.step = int(metadata["step"])
+    for name, value in json.loads(metadata["kept"]).items():
+        setattr(state, name, value)
+
+
+def _check_disk(out: Path, state: TrainState) -> None:
+    """A run keeps two checkpoints of weights and moments while it writes a third, and the weights."""
+    need = 10 * sum(p.numel() * p.element_size() for p in state.model.parameters())
+    folder = next(p for p in [out, *out.absolute().parents] if p.exists())
+    if shutil.disk_usage(folder).free < need:
+        raise ValueError(f"the disk of {out} is too full: this run needs {need / 1e6:.0f} MB")

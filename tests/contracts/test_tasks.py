@@ -1,0 +1,132 @@
+"""What every task keeps, whatever it is. A new entry of TASKS is tested here without a new line."""
+
+import inspect
+import itertools
+
+import numpy as np
+import pytest
+
+from learnalg.matrices import Ensemble
+from learnalg.tasks import TASKS, get_task
+from learnalg.tasks.eigen import ORDERS, SIGNS
+
+OPTIONS = {"order": ORDERS, "sign": SIGNS, "of": ("matrix", "gram")}
+DIMS = [(1, 1), (3, 3), (5, 5), (4, 6), (6, 4)]
+NUM = 20
+
+
+def all_options(name):
+    """Every combination of a task's options; one that is not in OPTIONS keeps its default."""
+    parameters = inspect.signature(TASKS[name]).parameters.values()
+    values = [OPTIONS.get(p.name, (p.default,)) for p in parameters]
+    return [dict(zip((p.name for p in parameters), v, strict=True)) for v in itertools.product(*values)]
+
+
+def admits(task, m, n):
+    return m == n or not (task.square or task.symmetric)
+
+
+CASES = [
+    pytest.param(name, options, m, n, id=f"{name}-{'-'.join([*options.values(), f'{m}x{n}'])}")
+    for name in TASKS
+    for options in all_options(name)
+    for m, n in DIMS
+    if admits(get_task(name, options), m, n)
+]
+every_task = pytest.mark.parametrize(("name", "options", "m", "n"), CASES)
+
+
+def draw(task, m, n):
+    """NUM problems that the task accepts."""
+    rng = np.random.default_rng([m, n])
+    operands = [Ensemble().draw(rng, 2 * NUM, rows, cols, task.symmetric) for rows, cols in task.operands(m, n)]
+    inputs = np.concatenate([drawn.matrices for drawn in operands], axis=2)
+    return inputs[task.accept(inputs)][:NUM]
+
+
+def is_correct(task, inputs, predicted, norm, tolerance):
+    """The paper's criterion: |residual| < tolerance |reference|."""
+    residual, reference = task.residual(inputs, task.solve(inputs), predicted)
+    sizes = [np.linalg.norm(x.reshape(len(x), -1), ord=norm, axis=1) for x in (residual, reference)]
+    return sizes[0] < tolerance * sizes[1]
+
+
+@every_task
+def test_shapes_are_the_declared_ones(name, options, m, n):
+    task = get_task(name, options)
+    inputs = draw(task, m, n)
+    assert inputs.shape == (NUM, *task.input_shape(m, n))
+    solution = task.solve(inputs)
+    assert solution.shape == (NUM, *task.output_shape(m, n))
+    assert np.isfinite(solution).all()
+
+
+@every_task
+@pytest.mark.parametrize("norm", [1, 2, np.inf])
+def test_own_solution_is_correct(name, options, m, n, norm):
+    task = get_task(name, options)
+    inputs = draw(task, m, n)
+    assert is_correct(task, inputs, task.solve(inputs), norm, tolerance=1e-9).all()
+
+
+def scaled(solution):
+    return 1.1 * solution
+
+
+def perturbed(solution):
+    return solution * (1 + 0.1 * np.random.default_rng(0).choice([-1, 1], solution.shape))
+
+
+def zero(solution):
+    return 0 * solution
+
+
+@every_task
+@pytest.mark.parametrize("norm", [1, 2, np.inf])
+@pytest.mark.parametrize("wrong", [scaled, perturbed, np.negative, zero])
+def test_wrong_solution_is_not_correct(name, options, m, n, norm, wrong):
+    task = get_task(name, options)
+    inputs = draw(task, m, n)
+    assert not is_correct(task, inputs, wrong(task.solve(inputs)), norm, tolerance=0.03).any()
+
+
+@every_task
+def test_accept_is_a_mask(name, options, m, n):
+    task = get_task(name, options)
+    accepted = task.accept(draw(task, m, n))
+    assert accepted.dtype == bool
+    assert accepted.shape == (NUM,)
+    assert accepted.all()
+
+
+@every_task
+def test_solving_a_batch_is_solving_each_alone(name, options, m, n):
+    task = get_task(name, options)
+    inputs = draw(task, m, n)
+    alone = np.concatenate([task.solve(inputs[i : i + 1]) for i in range(NUM)])
+    np.testing.assert_allclose(task.solve(inputs), alone, rtol=1e-12, atol=1e-12)
+
+
+@every_task
+def test_solving_leaves_the_inputs_alone(name, options, m, n):
+    task = get_task(name, options)
+    inputs = draw(task, m, n)
+    before = inputs.copy()
+    task.solve(inputs)
+    np.testing.assert_array_equal(inputs, before)
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize(("m", "n"), [(4, 6), (6, 4)])
+def test_rectangles_are_refused_by_square_tasks_only(name, m, n):
+    task = get_task(name)
+    if admits(task, m, n):
+        task.check_dims(m, n)
+    else:
+        with pytest.raises(ValueError, match=f"{m}x{n}"):
+            task.check_dims(m, n)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_says_what_it_is(name):
+    assert get_task(name).summary

@@ -1,0 +1,308 @@
+"""Dimensions and ensembles: the moments, spectra and symmetries that the paper states."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learnalg.matrices import ENSEMBLE_SUMMARIES, ENSEMBLES, MAX_DIM, Dims, Ensemble
+
+SIGMA = 10 / np.sqrt(3)  # of coefficients uniform in [-10, 10]
+SQUARE_ONLY = ("positive", "marchenko-pastur")
+POSITIVE = ("positive", "abs-laplace", "marchenko-pastur")
+PRESCRIBED = ("uniform", "gaussian", "laplace", "abs-laplace")
+every_ensemble = pytest.mark.parametrize("name", ENSEMBLES)
+quick = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def draw(name, num, m, n, symmetric, seed=0, **fields):
+    return Ensemble((name,), **fields).draw(np.random.default_rng(seed), num, m, n, symmetric).matrices
+
+
+def root_mean_square(x):
+    return np.sqrt(np.mean(x**2))
+
+
+def kurtosis(x):
+    """1.8 for a uniform law, 3 for a gaussian one, 6 for a Laplace one."""
+    return np.mean(x**4) / np.mean(x**2) ** 2
+
+
+# Dimensions.
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "cols", "square", "is_fixed"),
+    [
+        ("5", (5, 5), (5, 5), True, True),
+        ("1", (1, 1), (1, 1), True, True),
+        (str(MAX_DIM), (MAX_DIM, MAX_DIM), (MAX_DIM, MAX_DIM), True, True),
+        (" 5 ", (5, 5), (5, 5), True, True),
+        ("5x5", (5, 5), (5, 5), True, True),
+        ("6x4", (6, 6), (4, 4), False, True),
+        ("5-10", (5, 10), (5, 10), True, False),
+        ("5-5", (5, 5), (5, 5), True, True),
+        ("5-10x5-10", (5, 10), (5, 10), False, False),
+        ("5-10x3-8", (5, 10), (3, 8), False, False),
+        ("5-10x3", (5, 10), (3, 3), False, False),
+        ("3x5-10", (3, 3), (5, 10), False, False),
+    ],
+)
+def test_dims_are_read(text, rows, cols, square, is_fixed):
+    dims = Dims.parse(text)
+    assert (dims.rows, dims.cols, dims.square, dims.is_fixed) == (rows, cols, square, is_fixed)
+
+
+WRONG_DIMS = ["", "x", "5x", "x5", "5-", "-5", "5-10x", "5x4x3", "5-6-7", "five", "5.0", "5 x 4", "5,4"]
+OUT_OF_RANGE = ["0", "0x5", "5x0", "0-5", "10-5", "5x10-5", str(MAX_DIM + 1), f"5-{MAX_DIM + 1}", f"5x{MAX_DIM + 1}"]
+END_AT_ZERO = ["5-0", "5x4-0"]
+
+
+@pytest.mark.parametrize("text", WRONG_DIMS + OUT_OF_RANGE + END_AT_ZERO)
+def test_wrong_dims_are_refused_by_name(text):
+    with pytest.raises(ValueError, match=r"dimensions") as error:
+        Dims.parse(text)
+    assert repr(text) in str(error.value)
+
+
+def test_square_dims_are_drawn_uniformly_and_stay_square():
+    drawn = Dims.parse("5-10").draw(np.random.default_rng(0), 6_000)
+    assert (drawn[:, 0] == drawn[:, 1]).all()
+    counts = Counter(drawn[:, 0].tolist())
+    assert sorted(counts) == [5, 6, 7, 8, 9, 10]
+    assert all(abs(count - 1_000) < 130 for count in counts.values())  # 4.5 standard deviations
+
+
+def test_rectangular_dims_are_drawn_uniformly_over_all_pairs():
+    drawn = Dims.parse("2-4x5-6").draw(np.random.default_rng(0), 6_000)
+    counts = Counter(map(tuple, drawn.tolist()))
+    assert sorted(counts) == [(m, n) for m in (2, 3, 4) for n in (5, 6)]
+    assert all(abs(count - 1_000) < 130 for count in counts.values())
+
+
+@quick
+@given(ends=st.lists(st.integers(1, MAX_DIM), min_size=4, max_size=4), square=st.booleans())
+def test_dims_admit_what_they_draw_and_nothing_beyond(ends, square):
+    (a, b), (c, d) = sorted(ends[:2]), sorted(ends[2:])
+    dims = Dims.parse(f"{a}-{b}" if square else f"{a}-{b}x{c}-{d}")
+    assert all(dims.admits(m, n) for m, n in dims.draw(np.random.default_rng(0), 20).tolist())
+    assert not dims.admits(a - 1, dims.cols[0])
+    assert not dims.admits(a, dims.cols[1] + 1)
+    if square and a < b:
+        assert not dims.admits(a, b)
+
+
+# Every ensemble.
+
+
+def test_every_ensemble_has_a_summary():
+    assert list(ENSEMBLE_SUMMARIES) == list(ENSEMBLES)
+
+
+@every_ensemble
+@pytest.mark.parametrize(("n", "symmetric"), [(1, True), (3, True), (8, True), (1, False), (5, False)])
+def test_coefficients_have_the_same_standard_deviation_everywhere(name, n, symmetric):
+    assert root_mean_square(draw(name, 8_000, n, n, symmetric)) == pytest.approx(SIGMA, rel=0.03)
+
+
+@pytest.mark.parametrize("name", [name for name in ENSEMBLES if name not in SQUARE_ONLY])
+@pytest.mark.parametrize(("m", "n"), [(4, 6), (6, 4), (1, 5), (5, 1)])
+def test_rectangular_matrices_have_that_standard_deviation_at_every_place(name, m, n):
+    x = draw(name, 8_000, m, n, symmetric=False)
+    assert root_mean_square(x) == pytest.approx(SIGMA, rel=0.03)
+    np.testing.assert_allclose(np.sqrt(np.mean(x**2, axis=0)), SIGMA, rtol=0.08)
+    np.testing.assert_allclose(x.mean(axis=0), 0, atol=0.05 * SIGMA)
+
+
+@quick
+@given(
+    name=st.sampled_from(list(ENSEMBLES)),
+    m=st.integers(1, 7),
+    n=st.integers(1, 7),
+    symmetric=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_draws_are_finite_of_the_right_shape_and_fixed_by_the_seed(name, m, n, symmetric, seed):
+    if symmetric or name in SQUARE_ONLY:
+        m = n
+    x = draw(name, 3, m, n, symmetric, seed)
+    assert x.shape == (3, m, n)
+    assert np.isfinite(x).all()
+    np.testing.assert_array_equal(x, draw(name, 3, m, n, symmetric, seed))
+    assert not np.array_equal(x, draw(name, 3, m, n, symmetric, seed + 1))
+    assert not np.array_equal(x[0], x[1])
+
+
+@every_ensemble
+@pytest.mark.parametrize("n", [1, 2, 5, 10])
+def test_symmetric_matrices_are_exactly_symmetric(name, n):
+    x = draw(name, 100, n, n, symmetric=True)
+    np.testing.assert_array_equal(x, x.swapaxes(1, 2))
+
+
+@every_ensemble
+def test_a_symmetric_rectangle_is_refused(name):
+    with pytest.raises(ValueError, match="4x6"):
+        draw(name, 1, 4, 6, symmetric=True)
+
+
+@pytest.mark.parametrize("name", SQUARE_ONLY)
+def test_ensembles_of_square_matrices_refuse_rectangles(name):
+    with pytest.raises(ValueError, match=f"{name}.*4x6"):
+        draw(name, 1, 4, 6, symmetric=False)
+
+
+# Wigner matrices (last appendix of the paper).
+
+
+@pytest.mark.parametrize("name", ["iid-uniform", "iid-gaussian", "iid-laplace", "wigner"])
+@pytest.mark.parametrize(("n", "expected"), [(5, 12.91), (10, 18.26), (15, 22.36), (20, 25.81)])
+def test_wigner_eigenvalues_have_the_paper_s_standard_deviation(name, n, expected):
+    eigenvalues = np.linalg.eigvalsh(draw(name, 500_000 // n**2, n, n, symmetric=True))
+    assert eigenvalues.std() == pytest.approx(expected, rel=0.01)
+    assert eigenvalues.mean() == pytest.approx(0, abs=0.01 * expected)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("iid-uniform", 1.8), ("iid-gaussian", 3), ("iid-laplace", 6)])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_iid_coefficients_follow_their_law(name, expected, symmetric):
+    x = draw(name, 10_000, 4, 4, symmetric)
+    assert kurtosis(x) == pytest.approx(expected, rel=0.1)
+
+
+def test_uniform_coefficients_fill_the_interval():
+    x = draw("iid-uniform", 10_000, 4, 4, symmetric=False)
+    assert (x.min(), x.max()) == pytest.approx((-10, 10), abs=0.01)
+    assert np.abs(x).max() <= 10
+
+
+def test_iid_coefficients_are_independent():
+    x = draw("iid-uniform", 20_000, 3, 3, symmetric=False).reshape(-1, 9)
+    np.testing.assert_allclose(np.corrcoef(x.T), np.eye(9), atol=0.04)
+
+
+# Prescribed spectra.
+
+
+@pytest.mark.parametrize("name", POSITIVE)
+@pytest.mark.parametrize("n", [1, 5, 10])
+def test_positive_ensembles_have_no_negative_eigenvalue(name, n):
+    assert np.linalg.eigvalsh(draw(name, 500, n, n, symmetric=True)).min() > -1e-9
+
+
+def test_positive_eigenvalues_are_the_absolute_values_of_a_wigner_spectrum():
+    wigner = np.linalg.eigvalsh(draw("iid-gaussian", 10_000, 8, 8, symmetric=True))
+    positive = np.linalg.eigvalsh(draw("positive", 10_000, 8, 8, symmetric=True))
+    deciles = np.arange(0.1, 1, 0.1)
+    np.testing.assert_allclose(np.quantile(positive, deciles), np.quantile(np.abs(wigner), deciles), rtol=0.04)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("uniform", 1.8), ("gaussian", 3), ("laplace", 6), ("abs-laplace", 6)])
+def test_eigenvalues_follow_their_law(name, expected):
+    eigenvalues = np.linalg.eigvalsh(draw(name, 20_000, 5, 5, symmetric=True))
+    assert kurtosis(eigenvalues) == pytest.approx(expected, rel=0.12)
+    centred = name != "abs-laplace"
+    assert (abs(eigenvalues.mean()) < 0.02 * eigenvalues.std()) == centred
+
+
+@pytest.mark.parametrize(("name", "expected"), [("uniform", 1.8), ("gaussian", 3), ("laplace", 6)])
+def test_singular_values_follow_their_law_up_to_sign(name, expected):
+    singular = np.linalg.svd(draw(name, 10_000, 4, 6, symmetric=False), compute_uv=False)
+    assert kurtosis(singular) == pytest.approx(expected, rel=0.12)
+
+
+@pytest.mark.parametrize(("m", "n", "symmetric"), [(5, 5, True), (5, 5, False), (4, 6, False), (6, 4, False)])
+def test_uniform_spectra_are_bounded(m, n, symmetric):
+    largest = np.linalg.norm(draw("uniform", 2_000, m, n, symmetric), ord=2, axis=(1, 2)).max()
+    assert largest <= 10 * np.sqrt(max(m, n)) + 1e-9
+    assert largest > 9.9 * np.sqrt(max(m, n))
+
+
+@pytest.mark.parametrize("name", [*PRESCRIBED, "positive", "marchenko-pastur"])
+@pytest.mark.parametrize("n", [2, 5])
+def test_eigenvectors_are_uniform_on_the_sphere(name, n):
+    leading = np.linalg.eigh(draw(name, 20_000, n, n, symmetric=True))[1][:, :, -1]
+    np.testing.assert_allclose(np.mean(leading**2, axis=0), 1 / n, rtol=0.04)
+    np.testing.assert_allclose(np.mean(leading**4, axis=0), 3 / (n * (n + 2)), rtol=0.08)
+
+
+def test_singular_vectors_have_both_orientations():
+    # QR alone gives orthogonal matrices of one determinant; with positive values the sign is that of the vectors.
+    signs = np.sign(np.linalg.det(draw("abs-laplace", 4_000, 3, 3, symmetric=False)))
+    assert signs.mean() == pytest.approx(0, abs=0.07)
+
+
+# Amplitudes, factors, mixtures.
+
+
+def test_a_range_of_amplitudes_is_drawn_per_matrix():
+    drawn = Ensemble(amplitude=(1.0, 100.0)).draw(np.random.default_rng(0), 4_000, 5, 5, symmetric=False)
+    amplitude = drawn.sigma * np.sqrt(3)
+    assert (amplitude.min(), amplitude.max()) == pytest.approx((1, 100), abs=0.3)
+    assert amplitude.mean() == pytest.approx(50.5, rel=0.04)
+    largest = np.abs(drawn.matrices).max(axis=(1, 2))
+    assert (largest <= amplitude + 1e-9).all()
+    assert np.median(largest / amplitude) > 0.9
+
+
+def test_a_fixed_amplitude_is_that_of_every_matrix():
+    drawn = Ensemble(amplitude=(3.0, 3.0)).draw(np.random.default_rng(0), 100, 5, 5, symmetric=False)
+    np.testing.assert_allclose(drawn.sigma, np.sqrt(3))
+
+
+@every_ensemble
+def test_factor_scales_matrices_and_sigma(name):
+    plain, scaled = (
+        Ensemble((name,), factor=factor).draw(np.random.default_rng(0), 50, 5, 5, symmetric=True)
+        for factor in (1.0, 0.6)
+    )
+    np.testing.assert_allclose(scaled.matrices, 0.6 * plain.matrices)
+    np.testing.assert_allclose(scaled.sigma, 0.6 * plain.sigma)
+
+
+@pytest.mark.parametrize(("weights", "share"), [((), 0.5), ((1.0, 1.0), 0.5), ((3.0, 1.0), 0.75), ((0.1, 0.9), 0.1)])
+def test_mixtures_respect_their_weights(weights, share):
+    mixture = Ensemble(("positive", "gaussian"), weights)
+    x = mixture.draw(np.random.default_rng(0), 4_000, 5, 5, symmetric=False).matrices
+    is_positive = (x == x.swapaxes(1, 2)).all(axis=(1, 2))  # no gaussian one is symmetric by chance
+    assert is_positive.mean() == pytest.approx(share, abs=0.035)
+    assert root_mean_square(x) == pytest.approx(SIGMA, rel=0.03)
+    # Mixed along the batch, not set one behind the other.
+    assert is_positive[:2_000].mean() == pytest.approx(share, abs=0.05)
+
+
+@quick
+@given(names=st.lists(st.sampled_from(list(ENSEMBLES)), min_size=2, max_size=5), num=st.integers(1, 4))
+def test_mixtures_may_leave_an_ensemble_out_of_a_small_batch(names, num):
+    x = Ensemble(tuple(names)).draw(np.random.default_rng(0), num, 3, 3, symmetric=True).matrices
+    assert x.shape == (num, 3, 3)
+    assert (np.abs(x).max(axis=(1, 2)) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"names": ("cauchy",)}, ["cauchy", *ENSEMBLES]),
+        ({"names": ("uniform", "cauchy")}, ["cauchy", *ENSEMBLES]),
+        ({"names": ()}, list(ENSEMBLES)),
+        ({"weights": (1.0, 2.0)}, ["weights", "(1.0, 2.0)"]),
+        ({"names": ("uniform", "laplace"), "weights": (1.0,)}, ["weights", "laplace"]),
+        ({"names": ("uniform", "laplace"), "weights": (1.0, 0.0)}, ["weights", "positive"]),
+        ({"names": ("uniform", "laplace"), "weights": (2.0, -1.0)}, ["weights", "positive"]),
+        ({"amplitude": (0.0, 10.0)}, ["amplitude", "0 <"]),
+        ({"amplitude": (-1.0, 10.0)}, ["amplitude", "-1.0"]),
+        ({"amplitude": (10.0, 1.0)}, ["amplitude", "lowest <= highest"]),
+        ({"amplitude": (1.0, np.inf)}, ["amplitude", "finite"]),
+        ({"amplitude": (np.nan, np.nan)}, ["amplitude", "nan"]),
+        ({"factor": 0.0}, ["factor", "positive"]),
+        ({"factor": -1.0}, ["factor", "-1.0"]),
+        ({"factor": np.inf}, ["factor", "finite"]),
+        ({"factor": np.nan}, ["factor", "nan"]),
+    ],
+)
+def test_wrong_ensembles_are_refused_by_name(fields, named):
+    with pytest.raises(ValueError) as error:
+        Ensemble(**fields)
+    assert all(text in str(error.value) for text in named)
