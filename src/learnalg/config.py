@@ -158,6 +158,7 @@ class ModelConfig:
     bias: bool = True  # biases in linear layers
     zero_init: bool = False  # start each sublayer's output projection at zero
     tied: bool = True  # output projection shares the decoder's embedding
+    output_bias: Literal["word", "place"] = "word"  # a bias a word, or one for each place within a number
     cross_query: Literal["sequential", "input"] = "sequential"  # input: as in the paper's published code
 
     def __post_init__(self) -> None:
@@ -194,6 +195,7 @@ class OptimConfig:
     beta2: float = 0.999  # Adam's second moment
     eps: float = 1e-8  # Adam's epsilon
     clip: float = 5.0  # largest norm of the gradient; 0: none
+    prior_bias: bool = False  # start the output bias at the words' log frequencies, counted on a first batch
     soft_width: float = 0.0  # soft targets: width, in words, of the bell around the right mantissa; 0: none
 
     def __post_init__(self) -> None:
@@ -222,7 +224,8 @@ class TrainConfig:
     examples: int = 3_000_000  # how many to train on
     batch_size: int = 64  # examples a step, over all processes
     eval_every: int = 300_000  # examples between evaluations (the paper's epoch)
-    eval_num: int = 1_000  # examples of each evaluation
+    eval_num: int = 1_000  # examples of each evaluation, from the validation split
+    final_num: int = 10_000  # examples of the final evaluation, from the test split
     checkpoint_seconds: float = 60.0  # at least this often a checkpoint is written
     stop_accuracy: float = 0.0  # stop when an evaluation reaches this share; 0: never
     stop_tolerance: float = 0.05  # tolerance (L1) of that criterion
@@ -235,7 +238,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         _check_types(self)
-        for name in ("examples", "batch_size", "eval_every", "eval_num"):
+        for name in ("examples", "batch_size", "eval_every", "eval_num", "final_num"):
             _need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
         for name in ("seed", "workers", "threads", "checkpoint_seconds", "stop_tolerance"):
             _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
@@ -333,6 +336,7 @@ PRESETS: dict[str, RunConfig] = {
             qk_norm=True,
             bias=False,
             zero_init=True,
+            output_bias="place",
         ),
         optim=OptimConfig(
             optimizer="muon",
@@ -341,6 +345,7 @@ PRESETS: dict[str, RunConfig] = {
             warmup_steps=100,
             beta2=0.99,
             clip=1.0,
+            prior_bias=True,
             soft_width=3.0,
         ),
         train=TrainConfig(examples=400_000, batch_size=256, eval_every=50_000),

@@ -11,6 +11,7 @@ Under torchrun each process takes its share of every batch, and the first one wr
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import time
@@ -37,14 +38,14 @@ from learnalg.tokenizer import PAD
 
 RESULT_FILE = "result.json"
 LOG_EVERY = 10  # steps
-FINAL_NUM = 10_000  # examples of the final test
-FINAL_SEED = 0
+FINAL_SEED = 0  # of the final test set
+PRIOR_NUM = 4_096  # examples whose words are counted for the prior
 
 
 @dataclass
 class TrainState:
     config: RunConfig
-    model: nn.Module
+    model: Any  # an nn.Module that is a Seq2Seq
     optimizer: Optimizer
     soft: SoftTargets | None
     device: torch.device
@@ -57,12 +58,16 @@ class TrainState:
 
 def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watcher | None = None) -> Run:
     """A new run in the folder `out`; `init` is a run or model whose weights it starts from."""
+    _check_tensorboard(config)
     with join_processes(config) as device:
         config = settle(config, device)
         weights = load_weights(init)[1] if init else None
         state = _start(config, device)
         if weights is not None and init is not None:
             set_weights(state.model, weights, init)
+        elif config.optim.prior_bias:
+            first = Stream(config.data, config.train.seed, "train", PRIOR_NUM).batch(0)
+            state.model.set_prior(torch.from_numpy(first.targets).to(device))
         _check_disk(out, state)
         run = Run.create(out, config) if is_first() else Run(out, config)
         if is_first():
@@ -190,7 +195,7 @@ def _evaluate_along(run: Run, board: Any, state: TrainState, watcher: Watcher) -
 
 
 def _finish(run: Run, state: TrainState) -> None:
-    report = evaluate(state.model, run.config.data, FINAL_NUM, FINAL_SEED)
+    report = evaluate(state.model, run.config.data, run.config.train.final_num, FINAL_SEED)
     write_json(run.folder / RESULT_FILE, result(run, state, report))
 
 
@@ -221,11 +226,14 @@ def _log(run: Run, board: Any, state: TrainState, values: dict[str, Any]) -> Non
 def _tensorboard(run: Run) -> Any:
     if not run.config.train.tensorboard or not is_first():
         return None
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise ValueError("--tensorboard needs the extra: pip install 'learnalg[tensorboard]'") from None
+    from torch.utils.tensorboard import SummaryWriter
+
     return SummaryWriter(str(run.folder / "tensorboard"))
+
+
+def _check_tensorboard(config: RunConfig) -> None:
+    if config.train.tensorboard and importlib.util.find_spec("tensorboard") is None:
+        raise ValueError("tensorboard is not installed: pip install 'learnalg[tensorboard]'")
 
 
 def _save(run: Run, state: TrainState) -> None:
@@ -245,7 +253,8 @@ def _restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, 
 
     set_weights(state.model, part("model."), Path("checkpoint"))
     state.optimizer.load_state_tensors(part("optim."))
-    torch.set_rng_state(tensors["rng.cpu"])
+    if is_first():  # the other processes go on with dropout of their own
+        torch.set_rng_state(tensors["rng.cpu"])
     if state.device.type == "cuda" and "rng.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["rng.cuda"], state.device)
     state.step = int(metadata["step"])

@@ -77,6 +77,11 @@ class LearnedPositions(nn.Module):
         return self.weight[: tokens_BL.shape[1]]
 
 
+def places(side: Side, index_L: Tensor) -> Tensor:
+    """The place within its number of the k-th token, 0 to width - 1; header tokens have places behind these."""
+    return torch.where(index_L < side.header, side.width + index_L, (index_L - side.header) % side.width)
+
+
 class GridPositions(nn.Module):
     """Row, column and place within the number, each with a learned table.
 
@@ -96,14 +101,13 @@ class GridPositions(nn.Module):
     def forward(self, tokens_BL: Tensor) -> Tensor:
         side, length = self.side, tokens_BL.shape[1]
         place = torch.arange(length, device=tokens_BL.device)
-        number = (place - side.header).clamp(min=0)
-        index, within = number // side.width, number % side.width
+        index = (place - side.header).clamp(min=0) // side.width
         last_dim = min(side.header - 1 + self.shift, length - 1)  # shorter sequences are all header
         cols_B1 = (tokens_BL[:, last_dim, None] - (side.first_dim - 1)).clamp(1, MAX_GRID - 2)
         is_header = place < side.header
         row_BL = torch.where(is_header, MAX_GRID - 1, (index // cols_B1).clamp(max=MAX_GRID - 2))
         col_BL = torch.where(is_header, MAX_GRID - 1, index % cols_B1)
-        place_L = torch.where(is_header, side.width + place, within)
+        place_L = places(side, place)
         embedding = nn.functional.embedding
         return embedding(row_BL, self.rows) + embedding(col_BL, self.cols) + embedding(place_L, self.places)
 

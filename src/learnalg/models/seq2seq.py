@@ -36,3 +36,6 @@ class Seq2Seq(Protocol):
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
         """Reads one token each, updates the state, answers the next token's logits (B, V)."""
+
+    def set_prior(self, targets_BT: Tensor) -> None:
+        """Starts the output at the words' frequencies in these targets."""

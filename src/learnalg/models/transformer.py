@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
-from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup
+from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup, places
 from learnalg.models.layers import Attention, FeedForward, Sublayer, make_norm
 from learnalg.models.seq2seq import Side
 
@@ -45,6 +45,9 @@ class Transformer(nn.Module):
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
         return self.decoder.step(tokens_B, state)
 
+    def set_prior(self, targets_BT: Tensor) -> None:
+        self.decoder.set_prior(targets_BT)
+
 
 class Encoder(nn.Module):
     def __init__(self, config: ModelConfig, side: Side) -> None:
@@ -71,7 +74,9 @@ class Decoder(nn.Module):
             DecoderLayer(config, dim, config.width("encoder")) for _ in range(config.decoder_layers)
         )
         self.final = make_norm(config, dim) if config.norm == "pre" else nn.Identity()
-        self.bias = nn.Parameter(torch.zeros(side.vocab_size))
+        self.side = side
+        num_places = side.header + side.width if config.output_bias == "place" else 1
+        self.bias = nn.Parameter(torch.zeros(num_places, side.vocab_size))
         self.project = None if config.tied else Lookup(side, dim)
 
     def forward(self, target_BT: Tensor, memory_BSD: Tensor, mask: Tensor | None) -> Tensor:
@@ -80,11 +85,26 @@ class Decoder(nn.Module):
         hidden_BTD = self.embed(target_BT)
         for layer in self.layers:
             hidden_BTD = layer(hidden_BTD, memory_BSD, causal_TT, mask)
-        return self.logits(hidden_BTD)
+        return self.logits(hidden_BTD, torch.arange(T, device=target_BT.device))
 
-    def logits(self, hidden: Tensor) -> Tensor:
+    def logits(self, hidden_BTD: Tensor, index_T: Tensor) -> Tensor:
+        """`index_T`: which output tokens these are, from 0."""
         weight_VD: Any = (self.project or self.embed.words).weight
-        return nn.functional.linear(self.final(hidden), weight_VD, self.bias)
+        if len(self.bias) == 1:
+            return nn.functional.linear(self.final(hidden_BTD), weight_VD, self.bias[0])
+        logits_BTV = nn.functional.linear(self.final(hidden_BTD), weight_VD)
+        return logits_BTV + self.bias[places(self.side, index_T)]
+
+    @torch.no_grad()
+    def set_prior(self, targets_BT: Tensor) -> None:
+        """Starts the bias at the log frequency of each word, at each place if the bias knows places."""
+        index_T = torch.arange(targets_BT.shape[1], device=targets_BT.device)
+        place_T = places(self.side, index_T) if len(self.bias) > 1 else torch.zeros_like(index_T)
+        counts_PV = torch.full_like(self.bias, 0.01)
+        is_word = targets_BT != self.side.pad
+        where = place_T.expand_as(targets_BT)[is_word], targets_BT[is_word]
+        counts_PV.index_put_(where, torch.ones_like(targets_BT[is_word], dtype=counts_PV.dtype), accumulate=True)
+        self.bias.copy_((counts_PV / counts_PV.sum(1, keepdim=True)).log())
 
     def begin(self, memory_BSD: Tensor, mask: Tensor | None, max_length: int) -> dict[str, Any]:
         B = len(memory_BSD)
@@ -102,7 +122,7 @@ class Decoder(nn.Module):
         for block, cache in zip(blocks, state["layers"], strict=True):
             hidden_B1D = block.step(hidden_B1D, cache, at, state["mask"])
         state["length"] = at + 1
-        return self.logits(hidden_B1D)[:, 0]
+        return self.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device))[:, 0]
 
 
 class Embed(nn.Module):

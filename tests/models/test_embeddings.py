@@ -1,0 +1,203 @@
+"""Words by their values, places by row and column: checked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from learnalg.models import side_of
+from learnalg.models.embeddings import (
+    MAX_GRID,
+    Features,
+    GridPositions,
+    LearnedPositions,
+    Lookup,
+    places,
+    value_features,
+)
+from learnalg.models.seq2seq import Side
+from learnalg.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, PAD, Tokenizer
+
+VALUES = np.random.default_rng(0).uniform(-100, 100, 2_000)
+SINES, COSINES, LINEAR, LOG = slice(0, 8), slice(8, 16), 16, 17
+LAST = MAX_GRID - 1  # row and column of the header
+P1000, FP15 = Tokenizer("p1000"), Tokenizer("fp15")
+
+
+def test_features_of_zero_and_of_one_period():
+    np.testing.assert_allclose(value_features(np.array([0.0])), [[0] * 8 + [1] * 8 + [0, 0]])
+    shortest, longest = value_features(np.array([3.2, 100.0]))
+    np.testing.assert_allclose(shortest[[0, 8]], [0, 1], atol=1e-12)
+    np.testing.assert_allclose(longest[[7, 15, LINEAR, LOG]], [0, 1, 10, np.log(101)], atol=1e-12)
+
+
+def test_features_are_odd_or_even():
+    features, mirrored = value_features(VALUES), value_features(-VALUES)
+    np.testing.assert_array_equal(mirrored[:, COSINES], features[:, COSINES])
+    for odd in (SINES, LINEAR, LOG):
+        np.testing.assert_array_equal(mirrored[:, odd], -features[:, odd])
+
+
+def test_features_are_bounded_even_for_the_largest_numbers_of_fp15():
+    features = value_features(np.concatenate([VALUES, FP15.encoding.word_values[:-2]]))
+    assert np.isfinite(features).all()
+    assert np.abs(features[:, :16]).max() <= 1
+    assert np.abs(features[:, LINEAR]).max() == 10
+    assert np.abs(features[:, LOG]).max() < 24
+
+
+@pytest.mark.parametrize("distance", [1e-6, 1e-3, 0.1])
+def test_features_are_smooth(distance):
+    """No feature turns faster than the sine of the shortest period, 3.2."""
+    change = np.abs(value_features(VALUES + distance) - value_features(VALUES))
+    assert change.max() <= 2 * np.pi / 3.2 * distance * (1 + 1e-6)
+    assert change.max() > 0.95 * 2 * np.pi / 3.2 * distance
+
+
+def test_the_value_orders_two_features():
+    features = value_features(np.sort(VALUES))
+    assert (np.diff(features[:, [LINEAR, LOG]], axis=0) > 0).all()
+
+
+def test_close_numbers_are_embedded_close():
+    torch.manual_seed(0)
+    embed = Features(side_of(FP15), 64)
+    numbers = np.array([[3.14, 3.15, 3.5, -3.14, 8.9]])
+    embedded = embed(torch.from_numpy(FIRST_NUMBER + FP15.encoding.encode(numbers)[..., 0]))[0]
+    near, nearby, *others = (embedded[1:] - embedded[0]).norm(dim=1).tolist()
+    assert near < 0.05 * min(others)
+    assert near < nearby < min(others)
+
+
+def test_numbers_share_one_learned_row_and_other_words_have_their_own():
+    embed = Features(side_of(P1000), 8)
+    is_number = ~np.isnan(P1000.word_values)
+    rows = embed.row_V.numpy()
+    assert (rows[is_number] == 0).all()
+    assert sorted(rows[~is_number]) == list(range(1, 1 + (~is_number).sum()))
+    assert len(embed.weight) == 1 + (~is_number).sum()
+    with torch.no_grad():
+        embed.project.weight.zero_()
+    embedded = embed(torch.arange(P1000.vocab_size))
+    assert torch.equal(embedded, embed.weight[embed.row_V])
+
+
+def test_features_of_words_without_a_value_are_zero():
+    embed = Features(side_of(P1000), 8)
+    with torch.no_grad():
+        embed.weight.zero_()
+    no_number = torch.tensor([END, PAD, FIRST_TASK, FIRST_DIM, P1000.vocab_size - 1])
+    assert (embed(no_number) == 0).all()
+    assert (embed(torch.tensor([FIRST_NUMBER])) != 0).any()
+
+
+def test_with_rows_each_word_has_its_own_small_correction():
+    torch.manual_seed(0)
+    side = side_of(P1000)
+    embed = Features(side, 64, rows=True)
+    assert len(embed.row_V.unique()) == side.vocab_size
+    assert 0.015 < embed.weight.std() < 0.025
+
+
+def test_features_need_values():
+    with pytest.raises(ValueError, match="values"):
+        Features(Side(10), 8)
+
+
+def test_lookup_is_a_row_a_word():
+    embed = Lookup(Side(10), 4)
+    assert torch.equal(embed(torch.tensor([[3, 3, 7]])), embed.weight[[3, 3, 7]][None])
+
+
+def test_learned_positions_are_the_first_rows():
+    positions = LearnedPositions(Side(10), 4, max_positions=6, shift=0)
+    assert torch.equal(positions(torch.zeros(2, 5, dtype=torch.long)), positions.weight[:5])
+
+
+def test_places_within_numbers_and_behind_them_those_of_the_header():
+    assert places(Side(10, header=2, width=3), torch.arange(9)).tolist() == [3, 4, 0, 1, 2, 0, 1, 2, 0]
+    assert places(Side(10, header=3, width=1), torch.arange(6)).tolist() == [1, 2, 3, 0, 0, 0]
+    assert places(Side(10, header=2, width=3), torch.tensor([5])).tolist() == [0]
+
+
+def grid(tokenizer: Tokenizer, tokens: list[int] | Tensor, shift: int) -> list[tuple[int, ...]]:
+    """(row, column, place) of each token: tables whose rows hold their own numbers."""
+    positions = GridPositions(side_of(tokenizer), 3, 512, shift)
+    with torch.no_grad():
+        for axis, table in enumerate((positions.rows, positions.cols, positions.places)):
+            table.zero_()
+            table[:, axis] = torch.arange(len(table))
+        return [tuple(map(int, row)) for row in positions(torch.as_tensor(tokens)[None])[0]]
+
+
+def matrix(tokenizer: Tokenizer, rows: int, cols: int) -> list[int]:
+    return tokenizer.encode(np.ones((1, rows, cols)))[0].tolist()
+
+
+# Three tokens a number: row 0, columns 0 to 2, then row 1. The header's places come behind those of numbers.
+TWO_BY_THREE = [(row, col, place) for row in (0, 1) for col in (0, 1, 2) for place in (0, 1, 2)]
+JOINT = Tokenizer("p1000", ("transpose", "add"))
+HEADER, JOINT_HEADER = [(LAST, LAST, 3), (LAST, LAST, 4)], [(LAST, LAST, 3), (LAST, LAST, 4), (LAST, LAST, 5)]
+
+
+@pytest.mark.parametrize(("tokenizer", "header"), [(P1000, HEADER), (JOINT, JOINT_HEADER)], ids=["alone", "joint"])
+def test_grid_of_a_2x3_matrix_in_the_encoder(tokenizer, header):
+    assert grid(tokenizer, matrix(tokenizer, 2, 3), shift=0) == header + TWO_BY_THREE
+
+
+@pytest.mark.parametrize(("tokenizer", "header"), [(P1000, HEADER), (JOINT, JOINT_HEADER)], ids=["alone", "joint"])
+def test_grid_of_a_2x3_matrix_in_the_decoder_is_that_of_the_token_to_predict(tokenizer, header):
+    end = (2, 0, 0)  # the token to predict behind the last number begins a third row
+    assert grid(tokenizer, [END, *matrix(tokenizer, 2, 3)], shift=1) == [*header, *TWO_BY_THREE, end]
+
+
+def test_grid_of_one_token_a_number():
+    tokens = matrix(FP15, 2, 3)
+    expected = [(LAST, LAST, 1), (LAST, LAST, 2), (0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 0, 0), (1, 1, 0), (1, 2, 0)]
+    assert grid(FP15, tokens, shift=0) == expected
+
+
+def test_grids_of_a_batch_follow_their_own_dimensions():
+    positions = GridPositions(side_of(FP15), 8, 512, shift=0)
+    tokens = torch.tensor([matrix(FP15, 2, 3), matrix(FP15, 3, 2)])
+    together = positions(tokens)
+    for row in range(2):
+        torch.testing.assert_close(positions(tokens[row : row + 1]), together[row : row + 1])
+    assert not torch.equal(together[0], together[1])
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("tokenizer", [P1000, JOINT], ids=["alone", "joint"])
+def test_a_sequence_shorter_than_its_header_is_all_header(tokenizer, shift):
+    tokens = [END] * shift + matrix(tokenizer, 2, 3)
+    whole = grid(tokenizer, tokens, shift)
+    for length in range(1, tokenizer.header + 1):
+        assert grid(tokenizer, tokens[:length], shift) == whole[:length]
+
+
+@pytest.mark.parametrize("tokenizer", [P1000, JOINT], ids=["alone", "joint"])
+def test_a_decoders_position_does_not_depend_on_later_tokens(tokenizer):
+    tokens = torch.tensor([END, *matrix(tokenizer, 2, 3)])
+    whole = grid(tokenizer, tokens, shift=1)
+    generator = torch.Generator().manual_seed(0)
+    for k in range(len(tokens)):
+        changed = tokens.clone()
+        changed[k + 1 :] = torch.randint(tokenizer.vocab_size, changed[k + 1 :].shape, generator=generator)
+        assert grid(tokenizer, changed, shift=1)[: k + 1] == whole[: k + 1]
+        assert grid(tokenizer, tokens[: k + 1], shift=1) == whole[: k + 1]
+
+
+@pytest.mark.parametrize("word", [END, PAD, FIRST_TASK, FIRST_NUMBER, P1000.vocab_size - 1])
+def test_a_grid_without_dimensions_stays_within_its_tables(word):
+    tokens = torch.full((400,), word)
+    found = np.array(grid(P1000, tokens, shift=1))
+    assert (found >= 0).all()
+    assert (found.max(axis=0) < [MAX_GRID, MAX_GRID, P1000.width + P1000.header]).all()
+
+
+def test_the_largest_matrix_fits_into_the_grid():
+    row, col, _ = np.array(grid(FP15, [END, *matrix(FP15, 100, 100)], shift=1)).T
+    assert (row[-2], col[-2]) == (99, 99)
+    assert (row[-1], col[-1]) == (100, 0)

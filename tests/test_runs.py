@@ -1,0 +1,247 @@
+"""A run's folder: what is in it, and that it is not written over."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+import learnalg
+from learnalg.checkpoint import load_tensors, save_tensors
+from learnalg.config import to_dict
+from learnalg.data import Stream
+from learnalg.evaluate import decoder_input
+from learnalg.models import build, sides
+from learnalg.runs import MODEL_FILE, Run, load_model, load_weights, provenance, save_model
+from learnalg.train import train
+
+
+def contents(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def random_model(config):
+    torch.manual_seed(3)
+    return build(config.model, *sides(config.data)).eval()
+
+
+def test_a_finished_run_has_these_files_and_no_others(tiny_run):
+    names = sorted(p.name for p in tiny_run.folder.iterdir())
+    assert names == ["checkpoints", "config.json", "metrics.jsonl", MODEL_FILE, "provenance.json", "result.json"]
+    assert [p.name for p in tiny_run.folder.rglob("*.safetensors")] == [MODEL_FILE]
+    checkpoints = sorted(p.name for p in tiny_run.checkpoints.iterdir())
+    assert checkpoints == ["00000000.ckpt", "00000000.json", "00000125.ckpt", "00000125.json"]
+
+
+def test_the_config_is_written_whole(tiny_run, tiny_config):
+    asked = tiny_config(examples=8_000, eval_every=4_000)
+    assert json.loads((tiny_run.folder / "config.json").read_text()) == json.loads(json.dumps(to_dict(asked)))
+    assert Run.open(tiny_run.folder).config == asked
+    assert load_weights(tiny_run.folder)[0] == asked
+
+
+def test_the_provenance_says_commit_versions_machine_and_command(tiny_run):
+    (session,) = json.loads((tiny_run.folder / "provenance.json").read_text())
+    assert session["versions"].keys() == {"python", "learnalg", "torch", "numpy"}
+    assert session["versions"]["torch"] == torch.__version__
+    assert session["machine"].keys() == {"cpu", "cores", "system"}
+    assert session["machine"]["cores"] >= 1 and session["machine"]["cpu"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", session["time"])
+    assert session["command"]
+    assert (session["device"], session["threads"], session["init"]) == ("cpu", 1, "")
+
+
+def test_the_commit_is_that_of_the_source():
+    source = Path(learnalg.__file__).parent
+    git = subprocess.run(["git", "-C", source, "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    assert provenance()["commit"].rstrip("+") == (git.stdout.strip() if git.returncode == 0 else "")
+
+
+@pytest.mark.parametrize(
+    ("argv", "command"),
+    [
+        (["/venv/bin/learnalg", "train", "--dim", "3"], "learnalg train --dim 3"),
+        (["/src/learnalg/__main__.py", "train"], "learnalg train"),
+        (["my_script.py", "7"], "my_script.py 7"),
+    ],
+)
+def test_the_command_is_what_was_typed(monkeypatch, argv, command):
+    monkeypatch.setattr("sys.argv", argv)
+    assert provenance()["command"] == command
+
+
+def test_metrics_have_losses_and_accuracies(tiny_run):
+    metrics = tiny_run.metrics()
+    losses = [m for m in metrics if "loss" in m]
+    assert [m["step"] for m in losses] == [*range(10, 121, 10), 125]
+    assert losses[-1]["loss"] < 0.5 * losses[0]["loss"]
+    assert all(m["examples"] == 64 * m["step"] and m["examples_per_second"] > 0 for m in losses)
+    evaluations = [m for m in metrics if "accuracy" in m]
+    assert [m["step"] for m in evaluations] == [62, 124, 125]
+    assert evaluations[0].keys() >= {"valid_loss", "accuracy", "well_formed", "seconds"}
+    assert evaluations[0]["accuracy"]["l1"].keys() == {"0.05", "0.02", "0.01", "0.005"}
+
+
+def test_the_result_says_what_was_reached(tiny_run):
+    result = json.loads((tiny_run.folder / "result.json").read_text())
+    assert (result["steps"], result["examples"], result["seed"]) == (125, 8_000, 1)
+    assert result["parameters"] == sum(t.numel() for t in load_weights(tiny_run.folder)[1].values())
+    assert result["config"]["data"]["task"] == result["report"]["task"] == "transpose"
+    assert result["report"]["num"] == 20
+    assert 0 < result["report"]["accuracy"]["l1"]["0.05"] <= 1
+    assert result["provenance"]["versions"]["torch"] == torch.__version__
+
+
+@pytest.mark.parametrize("content", [{"result.json": b"{}"}, {"notes.txt": b"mine"}, {"sub/empty": b""}])
+def test_a_folder_that_has_something_is_refused_and_not_touched(tmp_path, tiny_config, content):
+    for name, text in content.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(text)
+    with pytest.raises(ValueError, match="exists already"):
+        train(tiny_config(), tmp_path)
+    assert contents(tmp_path) == content
+
+
+def test_a_file_in_the_folders_place_is_refused_and_not_touched(tmp_path, tiny_config):
+    (tmp_path / "run").write_text("mine")
+    with pytest.raises(ValueError, match="exists already"):
+        train(tiny_config(), tmp_path / "run")
+    assert contents(tmp_path) == {"run": b"mine"}
+
+
+def test_a_run_is_not_trained_over(tiny_run):
+    before = contents(tiny_run.folder)
+    with pytest.raises(ValueError, match="exists already: choose another --out, or `learnalg resume"):
+        train(tiny_run.config, tiny_run.folder)
+    assert contents(tiny_run.folder) == before
+
+
+def test_an_empty_folder_and_missing_parents_will_do(tmp_path, tiny_config):
+    Run.create(tmp_path, tiny_config())
+    Run.create(tmp_path / "a" / "b", tiny_config())
+    assert (tmp_path / "config.json").is_file() and (tmp_path / "a" / "b" / "config.json").is_file()
+
+
+def test_what_is_no_run_is_not_opened(tmp_path):
+    with pytest.raises(ValueError, match="is not a run's folder"):
+        Run.open(tmp_path)
+    with pytest.raises(ValueError, match="is not a run's folder"):
+        Run.open(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", "null"])
+def test_a_broken_config_is_refused_by_name(tmp_path, content):
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(ValueError, match=re.escape(str(tmp_path / "config.json"))):
+        Run.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ('{"data": {"task": "nothing"}}', "unknown task 'nothing'"),
+        ('{"data": {"taks": "add"}}', "unknown key data.taks"),
+        ('{"date": {}}', "unknown table 'date'"),
+    ],
+)
+def test_a_config_of_unknown_things_is_refused(tmp_path, content, complaint):
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(ValueError, match=complaint):
+        Run.open(tmp_path)
+
+
+@pytest.mark.parametrize("of", ["folder", "file"])
+@pytest.mark.parametrize("paper", [False, True])
+def test_a_loaded_model_gives_the_same_logits(tmp_path, tiny_config, paper, of):
+    config = tiny_config(paper=paper)
+    model = random_model(config)
+    save_model(tmp_path / MODEL_FILE, config, model)
+    loaded_config, loaded = load_model(tmp_path if of == "folder" else tmp_path / MODEL_FILE)
+    assert loaded_config == config and not loaded.training
+    batch = Stream(config.data, 1, "test", 8).batch(0)
+    source, target = torch.from_numpy(batch.sources), torch.from_numpy(batch.targets)
+    with torch.no_grad():
+        expected = model(source, decoder_input(target))
+        assert expected.std() > 0
+        assert torch.equal(loaded(source, decoder_input(target)), expected)
+
+
+def test_a_model_moves_without_its_folder(tmp_path, tiny_run):
+    (tmp_path / "renamed.safetensors").write_bytes((tiny_run.folder / MODEL_FILE).read_bytes())
+    config, model = load_model(tmp_path / "renamed.safetensors")
+    assert config == tiny_run.config
+    for name, tensor in load_model(tiny_run.folder)[1].state_dict().items():
+        assert torch.equal(model.state_dict()[name], tensor)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda t: t.pop("decoder.bias"), "decoder.bias is missing there, (N,) in this model"),
+        (lambda t: t.update(extra=torch.zeros(2, 3)), "extra is (2, 3) there, missing in this model"),
+        (lambda t: t.update({"decoder.bias": torch.zeros(7)}), "decoder.bias is (7,) there, (N,) in this model"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused_with_the_tensors_name(tmp_path, tiny_run, change, complaint):
+    tensors, metadata = load_tensors(tiny_run.folder / MODEL_FILE)
+    complaint = complaint.replace("N", str(len(tensors["decoder.bias"])))
+    change(tensors)
+    save_tensors(tmp_path / MODEL_FILE, tensors, metadata)
+    with pytest.raises(ValueError, match=re.escape(complaint)):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("metadata", [{}, {"format": "other-1"}])
+def test_tensors_of_another_program_are_refused(tmp_path, metadata):
+    save_tensors(tmp_path / "a.safetensors", {"w": torch.zeros(2)}, metadata)
+    with pytest.raises(ValueError, match="was not written by learnalg"):
+        load_model(tmp_path / "a.safetensors")
+
+
+def test_a_folder_without_weights_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=f"has no {MODEL_FILE}"):
+        load_model(tmp_path)
+    with pytest.raises(ValueError, match=r"missing: no such (file|run)"):
+        load_model(tmp_path / "missing")
+
+
+def test_metrics_after_a_step_are_forgotten(tmp_path, tiny_config):
+    run = Run(tmp_path, tiny_config())
+    assert run.metrics() == []
+    for step in (10, 20, 20, 30):
+        run.add_metrics({"step": step, "loss": 1 / step})
+    run.forget_metrics_after(20)
+    assert [m["step"] for m in run.metrics()] == [10, 20, 20]
+    run.forget_metrics_after(5)
+    assert run.metrics() == []
+
+
+WHOLE = '{"step": 20, "loss": 1.5, "accuracy": {"l1": {"0.05": 0.1}, "l2": {"0.05": 0.2}}}'
+
+
+@pytest.mark.parametrize("end", range(1, len(WHOLE)))
+def test_half_a_last_line_of_metrics_is_left_out(tmp_path, tiny_config, end):
+    run = Run(tmp_path, tiny_config())
+    run.add_metrics({"step": 10})
+    with run.metrics_file.open("a") as file:
+        file.write(WHOLE[:end])
+    assert run.metrics() == [{"step": 10}]
+
+
+def test_metrics_go_on_after_half_a_line(tmp_path, tiny_config):
+    run = Run(tmp_path, tiny_config())
+    run.metrics_file.write_text('{"step": 10}\n{"step": 20, "lo')
+    run.forget_metrics_after(15)
+    run.add_metrics({"step": 20})
+    assert run.metrics_file.read_text() == '{"step": 10}\n{"step": 20}\n'
+
+
+def test_every_session_adds_its_provenance(tmp_path, tiny_config):
+    run = Run.create(tmp_path / "run", tiny_config())
+    run.add_session(device="cpu")
+    run.add_session(device="cuda", resumed_at=7)
+    sessions = json.loads((run.folder / "provenance.json").read_text())
+    assert [s["device"] for s in sessions] == ["cpu", "cuda"]
+    assert sessions[1]["resumed_at"] == 7

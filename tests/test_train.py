@@ -1,0 +1,397 @@
+"""The loop: a run is a function of its config, whether it was stopped or not."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+import learnalg.train
+from learnalg.checkpoint import load_tensors
+from learnalg.config import to_dict
+from learnalg.processes import InterruptedRunError, pick_device
+from learnalg.progress import Silent
+from learnalg.runs import MODEL_FILE, Run, load_weights
+from learnalg.train import RESULT_FILE, resume, train
+
+# Mean loss of steps 1 to 10 and 11 to 20, and after step 20 on the validation set. A change of the numerics that
+# is meant changes these.
+PINNED = {
+    "fast": (5.627635, 4.179422, 2.942610),
+    "paper": (5.281271, 4.387294, 4.178136),
+}
+
+
+def weights(run):
+    return load_weights(run.folder if isinstance(run, Run) else run)[1]
+
+
+def assert_same_weights(a, b):
+    a, b = weights(a), weights(b)
+    assert a.keys() == b.keys()
+    for name in a:
+        assert torch.equal(a[name], b[name]), name
+
+
+def losses(run):
+    """All that metrics say but the times."""
+    times = ("seconds", "examples_per_second")
+    return [{k: v for k, v in m.items() if k not in times} for m in run.metrics()]
+
+
+def files(folder):
+    return {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file()}
+
+
+class StopAt(Silent):
+    """Sends its own process a signal at the evaluation after so many examples."""
+
+    def __init__(self, examples, number=signal.SIGINT):
+        self.examples, self.number = examples, number
+
+    def on_evaluation(self, examples, report):
+        if examples == self.examples:
+            signal.raise_signal(self.number)
+
+
+class Seen(Silent):
+    def __init__(self):
+        self.logs, self.evaluations = [], []
+
+    def on_log(self, examples, loss, rate, seconds_left):
+        self.logs.append((examples, loss, rate, seconds_left))
+
+    def on_evaluation(self, examples, report):
+        self.evaluations.append((examples, report))
+
+
+@pytest.mark.parametrize("kind", PINNED)
+def test_twenty_steps_give_the_pinned_losses(tmp_path, tiny_config, kind):
+    run = train(tiny_config(paper=kind == "paper"), tmp_path / "run")
+    found = [m["loss"] for m in run.metrics() if "loss" in m] + [run.metrics()[-1]["valid_loss"]]
+    assert found == pytest.approx(PINNED[kind], rel=1e-4)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_two_runs_of_one_config_have_the_same_weights(tmp_path, tiny_config, workers):
+    torch.manual_seed(99)  # what happened before a run does not matter
+    one = train(tiny_config(dropout=0.1), tmp_path / "one")
+    other = train(tiny_config(dropout=0.1, workers=workers), tmp_path / "other")
+    assert_same_weights(one, other)
+    assert losses(one) == losses(other)
+
+
+@pytest.mark.parametrize("change", [{"seed": 2}, {"dropout": 0.1}, {"learning_rate": 1e-3}, {"noise": 0.1}])
+def test_a_run_depends_on_its_config(tmp_path, tiny_config, change):
+    one = weights(train(tiny_config(examples=64), tmp_path / "one"))
+    other = weights(train(tiny_config(examples=64, **change), tmp_path / "other"))
+    assert any(not torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("changes", [{}, {"dropout": 0.2}, {"paper": True, "dropout": 0.1}])
+def test_a_run_stopped_by_a_signal_goes_on_as_if_it_had_not_been(tmp_path, tiny_config, changes, number):
+    config = tiny_config(eval_every=7 * 64, eval_num=5, **changes)  # step 7: in the middle of a logged stretch
+    straight = train(config, tmp_path / "straight")
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    with pytest.raises(InterruptedRunError, match="stopped at step 7") as stop:
+        train(config, tmp_path / "stopped", watcher=StopAt(7 * 64, number))
+    assert stop.value.number == number
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+    assert not (tmp_path / "stopped" / RESULT_FILE).exists()
+
+    torch.manual_seed(99)
+    stopped = resume(tmp_path / "stopped")
+    assert_same_weights(straight, stopped)
+    assert losses(straight) == losses(stopped)
+    results = [json.loads((run.folder / RESULT_FILE).read_text()) for run in (straight, stopped)]
+    assert results[0]["report"]["accuracy"] == results[1]["report"]["accuracy"]
+    assert [r["steps"] for r in results] == [20, 20]
+    sessions = json.loads((stopped.folder / "provenance.json").read_text())
+    assert [s.get("resumed_at") for s in sessions] == [None, 7]
+
+
+def test_a_run_may_stop_many_times(tmp_path, tiny_config):
+    config = tiny_config(eval_every=64, eval_num=2, examples=6 * 64, dropout=0.1)
+    straight = train(config, tmp_path / "straight")
+    with pytest.raises(InterruptedRunError):
+        train(config, tmp_path / "stopped", watcher=StopAt(2 * 64))
+    for step in (3, 5):
+        with pytest.raises(InterruptedRunError):
+            resume(tmp_path / "stopped", watcher=StopAt(step * 64))
+    assert_same_weights(straight, resume(tmp_path / "stopped"))
+    assert losses(straight) == losses(Run.open(tmp_path / "stopped"))
+
+
+def test_resuming_from_an_older_checkpoint_gives_the_same(tmp_path, tiny_config):
+    config = tiny_config(eval_every=7 * 64, eval_num=5)
+    straight = train(config, tmp_path / "straight")
+    with pytest.raises(InterruptedRunError):
+        train(config, tmp_path / "stopped", watcher=StopAt(14 * 64))
+    newest = tmp_path / "stopped" / "checkpoints" / "00000014.ckpt"
+    newest.write_bytes(newest.read_bytes()[:-1])
+    before = files(tmp_path / "stopped")
+    with pytest.raises(ValueError, match=r"damaged; the last good one is 00000000.ckpt"):
+        resume(tmp_path / "stopped")
+    assert files(tmp_path / "stopped") == before
+    stopped = resume(tmp_path / "stopped", checkpoint="00000000.ckpt")
+    assert_same_weights(straight, stopped)
+    assert losses(straight) == losses(stopped)
+
+
+def test_resuming_a_finished_run_changes_nothing(tiny_run):
+    before = files(tiny_run.folder)
+    assert resume(tiny_run.folder).config == tiny_run.config
+    assert files(tiny_run.folder) == before
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_run_killed_in_its_last_test_is_only_tested(tmp_path, tiny_config, tiny_run, monkeypatch, early):
+    if early:
+        config = tiny_config(learning_rate=1e-6, muon_learning_rate=1e-6, eval_every=5 * 64, stop_accuracy=0.1)
+    else:
+        config = tiny_config(examples=5 * 64)
+    with monkeypatch.context() as patch:
+        patch.setattr(learnalg.train, "_finish", lambda *arguments: signal.default_int_handler(2, None))
+        with pytest.raises(KeyboardInterrupt):
+            train(config, tmp_path / "run", init=tiny_run.folder)
+    trained = weights(tmp_path / "run")
+    run = resume(tmp_path / "run")
+    assert json.loads((run.folder / RESULT_FILE).read_text())["steps"] == 5
+    for name, tensor in weights(run).items():
+        assert torch.equal(tensor, trained[name])
+
+
+def start(config, tmp_path, name):
+    """`learnalg train` in a process, once it has taken a few steps."""
+    (tmp_path / f"{name}.json").write_text(json.dumps(to_dict(config)))
+    out = tmp_path / name
+    command = ["train", "--config", f"{name}.json", "--out", name, "--quiet"]
+    process = subprocess.Popen([sys.executable, "-m", "learnalg", *command], cwd=tmp_path, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not any(int(p.stem) >= 3 for p in out.glob("checkpoints/*.json")):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    return process, out
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "changes"),
+    [(signal.SIGKILL, -9, {"workers": 1}), (signal.SIGTERM, 143, {"dropout": 0.2})],
+)
+def test_a_process_that_was_killed_resumes_to_the_same_weights(
+    tmp_path, tiny_config, learnalg_process, number, code, changes
+):
+    # A checkpoint every step: the kill may well come while one is written.
+    config = tiny_config(batch_size=16, examples=60 * 16, eval_every=9 * 16, eval_num=2, checkpoint_seconds=0, **changes)
+    process, out = start(config, tmp_path, "stopped")
+    process.send_signal(number)
+    said = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == code
+    assert not (out / RESULT_FILE).exists()
+    if number == signal.SIGKILL:
+        assert said == ""
+        # kill -9 may leave half of anything that was not there before
+        (out / "metrics.jsonl").open("a").write('{"step": 59, "lo')
+        done = learnalg_process("resume", out, "--quiet")
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert said.startswith("stopped at step ") and said.endswith("; go on with: learnalg resume stopped\n")
+        resume(out)
+    straight = train(config, tmp_path / "straight")
+    assert_same_weights(straight, out)
+    assert losses(straight) == losses(Run.open(out))
+    assert [m["step"] for m in Run.open(out).metrics() if "loss" in m] == [*range(10, 61, 10)]
+    assert len(list(out.rglob("*.safetensors"))) == 1
+
+
+def test_a_checkpoint_is_written_when_its_time_has_come(tmp_path, tiny_config, monkeypatch):
+    saved = []
+    monkeypatch.setattr(learnalg.train, "_save", lambda run, state: saved.append(state.step))
+    train(tiny_config(examples=4 * 64, checkpoint_seconds=0), tmp_path / "often")
+    assert saved == [0, 1, 2, 3, 4]
+    saved.clear()
+    train(tiny_config(examples=4 * 64, checkpoint_seconds=1e6), tmp_path / "seldom")
+    assert saved == [0, 4]
+
+
+def test_the_watcher_sees_logs_and_evaluations(tmp_path, tiny_config):
+    seen = Seen()
+    run = train(tiny_config(examples=25 * 64, eval_every=10 * 64), tmp_path / "run", watcher=seen)
+    assert [log[0] for log in seen.logs] == [640, 1280, 1600]
+    assert [log[1] for log in seen.logs] == [m["loss"] for m in run.metrics() if "loss" in m]
+    assert all(rate > 0 for _, _, rate, _ in seen.logs) and seen.logs[-1][3] == 0
+    assert [(examples, report.num) for examples, report in seen.evaluations] == [(640, 20), (1280, 20), (1600, 20)]
+
+
+def test_evaluations_along_the_way_do_not_change_the_weights(tmp_path, tiny_config):
+    never = train(tiny_config(dropout=0.1), tmp_path / "never")
+    often = train(tiny_config(dropout=0.1, eval_every=128), tmp_path / "often")
+    assert_same_weights(never, often)
+
+
+@pytest.mark.parametrize(("accuracy", "steps"), [(0.1, 5), (1.0, 20), (0.0, 20)])
+def test_a_run_stops_early_on_its_criterion(tmp_path, tiny_config, tiny_run, accuracy, steps):
+    frozen = {"learning_rate": 1e-9, "muon_learning_rate": 1e-9}
+    config = tiny_config(**frozen, eval_every=5 * 64, stop_accuracy=accuracy, stop_tolerance=0.03)
+    run = train(config, tmp_path / "run", init=tiny_run.folder)
+    reached = [m["accuracy"]["l1"]["0.03"] for m in run.metrics() if "accuracy" in m]
+    assert 0.1 <= reached[0] < 1.0  # the criterion lies between
+    assert json.loads((run.folder / RESULT_FILE).read_text())["steps"] == steps
+    assert resume(run.folder).metrics()[-1]["step"] == steps
+
+
+def test_retraining_starts_from_other_weights_at_other_dimensions(tmp_path, tiny_config, tiny_run):
+    config = tiny_config(dim="3", ensemble=("laplace",), examples=64)
+    run = train(config, tmp_path / "run", init=tiny_run.folder)
+    first, _ = load_tensors(run.checkpoints / "00000000.ckpt")
+    for name, tensor in weights(tiny_run).items():
+        assert torch.equal(first[f"model.{name}"], tensor)
+    assert load_weights(run.folder)[0].data.dim == "3"
+    (session,) = json.loads((run.folder / "provenance.json").read_text())
+    assert session["init"] == str(tiny_run.folder)
+
+
+def test_retraining_from_a_single_file_is_the_same(tmp_path, tiny_config, tiny_run):
+    config = tiny_config(examples=64)
+    a = train(config, tmp_path / "a", init=tiny_run.folder)
+    assert_same_weights(a, train(config, tmp_path / "b", init=tiny_run.folder / MODEL_FILE))
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"dim_model": 16}, "encoder.embed"),
+        ({"encoder_layers": 2}, r"encoder.layers.1"),
+        ({"output_encoding": "p1000"}, "decoder"),
+        ({"bias": True}, "bias"),
+    ],
+)
+def test_retraining_with_another_architecture_is_refused(tmp_path, tiny_config, tiny_run, changes, name):
+    with pytest.raises(ValueError, match=rf"do not fit: \S*{name}.* there"):
+        train(tiny_config(**changes), tmp_path / "run", init=tiny_run.folder)
+    assert not (tmp_path / "run").exists()
+
+
+def test_retraining_from_nothing_is_refused(tmp_path, tiny_config):
+    with pytest.raises(ValueError, match="missing"):
+        train(tiny_config(), tmp_path / "run", init=tmp_path / "missing")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_full_disk_is_refused_before_anything_starts(tmp_path, tiny_config, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(total=10**9, used=10**9 - 1000, free=1000))
+    with pytest.raises(ValueError, match=r"too full: this run needs [1-9]\d* MB"):
+        train(tiny_config(), tmp_path / "a" / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_fills_during_a_run_leaves_its_last_checkpoint(tmp_path, tiny_config, monkeypatch):
+    config = tiny_config(examples=6 * 64, checkpoint_seconds=0)
+    straight = train(config, tmp_path / "straight")
+    fsync, left = os.fsync, [12]
+
+    def fill(descriptor):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        fsync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fill)
+        with pytest.raises(OSError, match="No space left"):
+            train(config, tmp_path / "run")
+    assert not list((tmp_path / "run").rglob("*.part"))
+    assert_same_weights(straight, resume(tmp_path / "run"))
+
+
+def test_tensorboard_that_is_not_installed_is_refused_before_anything_starts(tmp_path, tiny_config, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with pytest.raises(ValueError, match="tensorboard is not installed"):
+        train(tiny_config(tensorboard=True), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_tensorboard_events_are_written(tmp_path, tiny_config):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = train(tiny_config(tensorboard=True), tmp_path / "run")
+    events = EventAccumulator(str(run.folder / "tensorboard"))
+    events.Reload()
+    assert [(e.step, e.value) for e in events.Scalars("loss")] == [
+        (m["examples"], pytest.approx(m["loss"])) for m in run.metrics() if "loss" in m
+    ]
+    assert len(events.Scalars("accuracy/0.05")) == 1
+
+
+def test_bf16_trains(tmp_path, tiny_config):
+    run = train(tiny_config(precision="bf16", examples=128), tmp_path / "bf16")
+    full = train(tiny_config(examples=128), tmp_path / "fp32")
+    assert load_weights(run.folder)[0].train.precision == "bf16"
+    assert {t.dtype for t in weights(run).values()} == {torch.float32}
+    loss, expected = (r.metrics()[0]["loss"] for r in (run, full))
+    assert loss != expected and loss == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize(("pays", "precision"), [(True, "bf16"), (False, "fp32")])
+def test_the_config_says_which_precision_auto_was(tmp_path, tiny_config, monkeypatch, pays, precision):
+    monkeypatch.setattr(learnalg.train, "bf16_pays", lambda device: pays)
+    run = train(tiny_config(precision="auto", examples=1), tmp_path / "run")
+    assert run.config.train.precision == Run.open(run.folder).config.train.precision == precision
+
+
+def test_the_last_batch_is_whole(tmp_path, tiny_config):
+    run = train(tiny_config(examples=65), tmp_path / "run")
+    assert run.metrics()[-1]["examples"] == 128
+
+
+@pytest.mark.parametrize(("name", "complaint"), [("tpu", "unknown device"), ("cuda:x", "unknown device")])
+def test_an_unknown_device_is_refused(tmp_path, tiny_config, name, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        train(tiny_config(device=name), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is here")
+def test_a_missing_gpu_is_refused():
+    with pytest.raises(ValueError, match="cuda:0 is not available here"):
+        pick_device("cuda:0")
+    assert pick_device("cpu") == torch.device("cpu")
+
+
+def test_two_processes_train_as_one(tmp_path, tiny_config):
+    # 1x1 and 2x2 matrices: the two halves of a batch differ in their number of tokens.
+    config = tiny_config(examples=12 * 64, eval_every=6 * 64)
+    (tmp_path / "config.json").write_text(json.dumps(to_dict(config)))
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "learnalg"]
+    command = [sys.executable, *launch, "train", "--config", "config.json", "--out", "two", "--quiet"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+    one = train(config, tmp_path / "one")
+    two = Run.open(tmp_path / "two")
+    assert two.config == config
+    found = weights(two)
+    for name, tensor in weights(one).items():
+        torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=1e-4)
+    # One writer: each line of metrics and each session once.
+    assert [(m["step"], "loss" in m) for m in two.metrics()] == [(m["step"], "loss" in m) for m in one.metrics()]
+    logged = [[m["loss"] for m in run.metrics() if "loss" in m] for run in (one, two)]
+    assert logged[1] == pytest.approx(logged[0], rel=1e-4)
+    assert len(json.loads((two.folder / "provenance.json").read_text())) == 1
+    assert json.loads((two.folder / RESULT_FILE).read_text())["steps"] == 12
+    assert len(list(two.folder.rglob("*.safetensors"))) == 1
+
+
+def test_a_batch_that_cannot_be_shared_is_refused(tmp_path, tiny_config, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(ValueError, match="batch_size 64 cannot be shared by 3 processes"):
+        train(tiny_config(), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
