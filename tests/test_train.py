@@ -189,7 +189,9 @@ def test_a_process_that_was_killed_resumes_to_the_same_weights(
     tmp_path, tiny_config, learnalg_process, number, code, changes
 ):
     # A checkpoint every step: the kill may well come while one is written.
-    config = tiny_config(batch_size=16, examples=60 * 16, eval_every=9 * 16, eval_num=2, checkpoint_seconds=0, **changes)
+    config = tiny_config(
+        batch_size=16, examples=60 * 16, eval_every=9 * 16, eval_num=2, checkpoint_seconds=0, **changes
+    )
     process, out = start(config, tmp_path, "stopped")
     process.send_signal(number)
     said = process.communicate(timeout=60)[1].decode()

@@ -340,15 +340,16 @@ PRESETS: dict[str, RunConfig] = {
         ),
         optim=OptimConfig(
             optimizer="muon",
-            learning_rate=1e-3,
+            learning_rate=3e-3,
             schedule="linear",
-            warmup_steps=100,
+            warmup_steps=50,
+            cooldown=0.7,
             beta2=0.99,
             clip=1.0,
             prior_bias=True,
             soft_width=3.0,
         ),
-        train=TrainConfig(examples=400_000, batch_size=256, eval_every=50_000),
+        train=TrainConfig(examples=400_000, batch_size=128, eval_every=50_000),
     ),
 }
 
