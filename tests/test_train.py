@@ -23,7 +23,7 @@ from learnalg.train import RESULT_FILE, resume, train
 # Mean loss of steps 1 to 10 and 11 to 20, and after step 20 on the validation set. A change of the numerics that
 # is meant changes these.
 PINNED = {
-    "fast": (5.627635, 4.179422, 2.942610),
+    "fast": (1.861757, 1.583721, 1.409434),
     "paper": (5.281271, 4.387294, 4.178136),
 }
 

@@ -10,15 +10,8 @@
 Names are loaded when they are first used, so that `import learnalg` and `learnalg --help` do not wait for torch.
 """
 
-import os
-import sys
 from importlib import import_module
 from typing import Any
-
-# OpenMP threads that spin at barriers cost milliseconds an operator as soon as anything else wants their core.
-# It is read when torch is loaded, so it is set here.
-if "torch" not in sys.modules:
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 _HOMES = {
     "Model": "api",

@@ -20,6 +20,8 @@ class Grammar:
 
     def __init__(self, tokenizer: Tokenizer, max_length: int, device: torch.device | str = "cpu") -> None:
         self.header, self.width, self.max_length = tokenizer.header, tokenizer.width, max_length
+        if max_length < tokenizer.length((1, 1)) + 1:
+            raise ValueError(f"max_length {max_length}: not even a 1x1 matrix fits")
         ranges = [(FIRST_TASK, FIRST_TASK + len(tokenizer.task_names)), (FIRST_DIM, FIRST_DIM + MAX_DIM)]
         ranges += [(FIRST_NUMBER + start, FIRST_NUMBER + stop) for start, stop in tokenizer.encoding.slots]
         ranges += [(END, END + 1)]
@@ -106,6 +108,7 @@ def beam(
         if grammar is not None:
             logits_RV = logits_RV.masked_fill(~grammar.allowed(written_RT, shape), -torch.inf)
         log_RV = logits_RV.log_softmax(1)
+        log_RV[scores_BW.flatten() == -torch.inf] = -torch.inf  # a beam that stands for no sequence stays dead
         log_RV[done_R] = -torch.inf
         log_RV[done_R, PAD] = 0.0  # a finished sequence goes on as it is
         V = log_RV.shape[1]

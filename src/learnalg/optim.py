@@ -31,7 +31,7 @@ def rate(config: OptimConfig, step: int, num_steps: int) -> float:
         share = min((step - warmup) / period, 1.0)
         return lowest + (1 - lowest) * 0.5 * (1 + math.cos(math.pi * share))
     if config.schedule == "linear":
-        return min(1.0, (num_steps - step) / max(config.cooldown * num_steps, 1))
+        return min(1.0, max(0.0, (num_steps - step) / max(config.cooldown * num_steps, 1)))
     return 1.0
 
 
@@ -40,7 +40,7 @@ _QUINTIC = (3.4445, -4.7750, 2.0315)
 
 
 def orthogonalise(matrices: Tensor, steps: int = 5) -> Tensor:
-    """(num, m, n) -> about the nearest orthogonal matrices, singular values between 0.7 and 1.2."""
+    """(num, m, n) -> about the nearest orthogonal matrices; singular values not tiny at first end near 1."""
     a, b, c = _QUINTIC
     is_tall = matrices.shape[-2] > matrices.shape[-1]
     x = matrices.mT if is_tall else matrices

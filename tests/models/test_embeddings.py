@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from learnalg.models import side_of
+from learnalg.config import ModelConfig
+from learnalg.models import build, side_of
 from learnalg.models.embeddings import (
     MAX_GRID,
     Features,
@@ -187,6 +188,20 @@ def test_a_decoders_position_does_not_depend_on_later_tokens(tokenizer):
         changed[k + 1 :] = torch.randint(tokenizer.vocab_size, changed[k + 1 :].shape, generator=generator)
         assert grid(tokenizer, changed, shift=1)[: k + 1] == whole[: k + 1]
         assert grid(tokenizer, tokens[: k + 1], shift=1) == whole[: k + 1]
+
+
+@pytest.mark.parametrize(("part", "start"), [("encoder", []), ("decoder", [END])])
+def test_both_sides_of_a_model_count_columns_where_they_stand(part, start):
+    side = side_of(FP15)
+    size = {"encoder_layers": 1, "dim_model": 8, "heads": 1, "positions": "grid"}
+    positions = getattr(build(ModelConfig(**size), side, side), part).embed.positions
+    numbers = matrix(FP15, 2, 3)[FP15.header :]
+    wide, wider, higher = (
+        positions(torch.tensor([[*start, FIRST_DIM + m - 1, FIRST_DIM + n - 1, *numbers]]))
+        for m, n in ((2, 3), (2, 4), (3, 3))
+    )
+    assert torch.equal(higher, wide)
+    assert not torch.equal(wider, wide)
 
 
 @pytest.mark.parametrize("word", [END, PAD, FIRST_TASK, FIRST_NUMBER, P1000.vocab_size - 1])

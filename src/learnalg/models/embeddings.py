@@ -52,7 +52,7 @@ class Features(nn.Module):
         is_number = ~np.isnan(side.values)
         features_VF = value_features(np.nan_to_num(side.values)) * is_number[:, None]
         # Words without a value have a row each; the numbers share row 0, unless each has its own.
-        row_V = np.arange(side.vocab_size) + 1 if rows else np.cumsum(~is_number) * ~is_number
+        row_V = np.arange(side.vocab_size) if rows else np.cumsum(~is_number) * ~is_number
         self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)
         self.register_buffer("row_V", torch.tensor(row_V), persistent=False)
         self.project = nn.Linear(features_VF.shape[1], dim, bias=False)
