@@ -1,6 +1,7 @@
 """Files are whole or not there, and what is damaged is said to be."""
 
 import errno
+import hashlib
 import json
 import os
 import pickle
@@ -109,7 +110,7 @@ def test_the_newest_is_loaded_and_two_are_kept(tmp_path):
 def test_a_checkpoint_can_be_named(tmp_path):
     save(tmp_path, 10, 20)
     assert load_checkpoint(tmp_path, "00000010.ckpt")[1]["step"] == "10"
-    with pytest.raises(ValueError, match="no checkpoint '30'.*00000010.ckpt, 00000020.ckpt"):
+    with pytest.raises(ValueError, match=r"no checkpoint '30'.*00000010.ckpt, 00000020.ckpt"):
         load_checkpoint(tmp_path, "30")
 
 
@@ -157,8 +158,6 @@ def test_a_folder_without_checkpoints_is_refused(tmp_path, exists):
 
 
 def test_the_checksum_is_that_of_the_file(tmp_path):
-    import hashlib
-
     (path,) = save(tmp_path, 10)
     entry = json.loads(path.with_suffix(".json").read_text())
     assert entry == {"step": 10, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
@@ -168,7 +167,7 @@ def test_the_checksum_is_that_of_the_file(tmp_path):
 def test_what_is_no_safetensors_file_is_refused(tmp_path, content):
     path = tmp_path / "a.safetensors"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="a.safetensors is no safetensors file, or is damaged"):
+    with pytest.raises(ValueError, match=r"a.safetensors is no safetensors file, or is damaged"):
         load_tensors(path)
 
 

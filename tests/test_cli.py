@@ -24,10 +24,8 @@ from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
 from learnalg.runs import Run
 from learnalg.tasks import COTRAINING, TASKS
 
-SMALL = (
-    "--encoder-layers 1 --dim-model 16 --heads 2 --examples 640 --batch-size 64 --eval-num 10 --final-num 20 "
-    "--workers 0 --device cpu --precision fp32"
-).split()
+SIZES = "--encoder-layers 1 --dim-model 16 --heads 2 --examples 640 --batch-size 64 --eval-num 10 --final-num 20"
+SMALL = [*SIZES.split(), "--workers", "0", "--device", "cpu", "--precision", "fp32"]
 
 PARTS = typing.get_type_hints(RunConfig).values()
 
@@ -183,13 +181,11 @@ def test_encode_and_decode_read_standard_input(learnalg_process):
     assert (decoded.returncode, decoded.stdout) == (0, "3.14\n-6.02e+23\n")
 
 
-PARAMS = (
-    "params --encoder-layers 6 --decoder-layers 1 --dim-model 512 --input-encoding fp15 --output-encoding p1000".split()
-)
+PARAMS = "--encoder-layers 6 --decoder-layers 1 --dim-model 512 --input-encoding fp15 --output-encoding p1000"
 
 
 def test_params_counts_the_papers_model(run):
-    code, out, _ = run(*PARAMS)
+    code, out, _ = run("params", *PARAMS.split())
     assert code == 0
     assert out.splitlines()[-1].split() == ["total", "39,186,127"]
     parts = [int(line.split()[-1].replace(",", "")) for line in out.splitlines()]
@@ -197,7 +193,7 @@ def test_params_counts_the_papers_model(run):
 
 
 def test_params_as_json(run):
-    _, out, _ = run(*PARAMS, "--json")
+    _, out, _ = run("params", *PARAMS.split(), "--json")
     counts = json.loads(out)
     assert counts["total"] == 39_186_127 == sum(count for part, count in counts.items() if part != "total")
 
@@ -413,7 +409,7 @@ REFUSED = {
     "resume full": "full is not a run's folder",
     "resume RUN --nonsense": "--nonsense",
     "evaluate missing": "missing",
-    "evaluate full": "full has no model.safetensors",
+    "evaluate full": "full/model.safetensors",
     "evaluate words.txt": "words.txt is no safetensors file",
     "evaluate RUN --num 0": "num 0",
     "evaluate RUN --tolerances -1": "tolerances",
@@ -484,7 +480,7 @@ def crowded(tmp_path):
     return tmp_path
 
 
-@pytest.mark.filterwarnings("error")  # a warning is a line too
+@pytest.mark.filterwarnings("error::UserWarning", "error::RuntimeWarning")  # a warning is a line too
 @pytest.mark.parametrize("line", REFUSED)
 def test_bad_input_gets_one_line_and_leaves_nothing_behind(run, tiny_run, crowded, line):
     before = contents(crowded), contents(tiny_run.folder)

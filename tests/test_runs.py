@@ -201,9 +201,9 @@ def test_tensors_of_another_program_are_refused(tmp_path, metadata):
 
 
 def test_a_folder_without_weights_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=f"has no {MODEL_FILE}"):
+    with pytest.raises(ValueError, match=MODEL_FILE):
         load_model(tmp_path)
-    with pytest.raises(ValueError, match=r"missing: no such (file|run)"):
+    with pytest.raises(ValueError, match="missing: no such"):
         load_model(tmp_path / "missing")
 
 

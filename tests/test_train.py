@@ -9,13 +9,15 @@ import sys
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
 import learnalg.train
 from learnalg.checkpoint import load_tensors
 from learnalg.config import to_dict
-from learnalg.processes import InterruptedRunError, pick_device
+from learnalg.data import Stream
+from learnalg.processes import InterruptedRunError, own_part, pick_device
 from learnalg.progress import Silent
 from learnalg.runs import MODEL_FILE, Run, load_weights
 from learnalg.train import RESULT_FILE, resume, train
@@ -390,6 +392,20 @@ def test_two_processes_train_as_one(tmp_path, tiny_config):
     assert len(json.loads((two.folder / "provenance.json").read_text())) == 1
     assert json.loads((two.folder / RESULT_FILE).read_text())["steps"] == 12
     assert len(list(two.folder.rglob("*.safetensors"))) == 1
+
+
+@pytest.mark.parametrize("world", [1, 2, 4])
+def test_each_process_takes_its_own_part_of_a_batch(tiny_config, monkeypatch, world):
+    batch = Stream(tiny_config().data, 1, "train", 8).batch(0)
+    assert own_part(batch) is batch
+    monkeypatch.setattr("torch.distributed.is_initialized", lambda: True)
+    monkeypatch.setattr("torch.distributed.get_world_size", lambda: world)
+    parts = []
+    for rank in range(world):
+        monkeypatch.setattr("torch.distributed.get_rank", lambda rank=rank: rank)
+        parts.append(own_part(batch).sources)
+    assert [len(part) for part in parts] == [8 // world] * world
+    np.testing.assert_array_equal(np.concatenate(parts), batch.sources)
 
 
 def test_a_batch_that_cannot_be_shared_is_refused(tmp_path, tiny_config, monkeypatch):

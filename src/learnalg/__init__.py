@@ -10,8 +10,14 @@
 Names are loaded when they are first used, so that `import learnalg` and `learnalg --help` do not wait for torch.
 """
 
+import os
+import sys
 from importlib import import_module
 from typing import Any
+
+# How long OpenMP's threads spin at a barrier before they sleep; libgomp reads it when torch is loaded (decision 005).
+if "torch" not in sys.modules and "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _HOMES = {
     "Model": "api",

@@ -64,7 +64,8 @@ class Model:
         seen, _ = encoding.decode(encoding.encode(inputs))
         solution = chosen.solve(seen)
         residual, reference = chosen.residual(seen, solution, prediction[None])
-        error = float(np.abs(residual).sum() / np.abs(reference).sum())
+        part, whole = float(np.abs(residual).sum()), float(np.abs(reference).sum())
+        error = part / whole if whole else (None if part else 0.0)  # no error is relative to nothing
         return {
             "task": name,
             "seen": seen[0],
@@ -75,7 +76,7 @@ class Model:
         }
 
     def evaluate(self, num: int = 10_000, seed: int = 0, **arguments: Any) -> Report:
-        """As `learnalg evaluate`, on what the model was trained on; `learnalg.evaluate` takes other data."""
+        """As `learnalg evaluate`, on what the model was trained on."""
         return evaluate(self.module, self.config.data, num, seed, **arguments)
 
     def _find_task(self, name: str) -> tuple[int, str]:

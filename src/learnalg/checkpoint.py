@@ -66,10 +66,18 @@ def list_checkpoints(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.ckpt") if path.with_suffix(".json").is_file())
 
 
+def forget_checkpoints_after(folder: Path, step: int) -> None:
+    """Those that a run resumed from an older one will write again."""
+    for path in list_checkpoints(folder):
+        if int(path.stem) > step:
+            path.unlink()
+            path.with_suffix(".json").unlink()
+
+
 def is_sound(path: Path) -> bool:
     try:
         expected = json.loads(path.with_suffix(".json").read_text())["sha256"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return False
     return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == expected
 

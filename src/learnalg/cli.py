@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 COMMANDS = {  # name -> summary; the function is commands.run_NAME
@@ -44,9 +45,10 @@ def main(arguments: list[str] | None = None) -> int:
 
         run = getattr(commands, f"run_{name}")
         code: int = run(arguments[1:])
+        sys.stdout.flush()
         return code
     except BrokenPipeError:  # `learnalg list tasks | head -1`
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         return 0
     except (ValueError, OSError) as error:
         print(f"learnalg: error: {error}", file=sys.stderr)

@@ -294,7 +294,10 @@ def from_dict(values: dict[str, Any]) -> RunConfig:
 def read_config(path: Path, base: RunConfig) -> RunConfig:
     """A TOML or JSON file with tables data, model, optim, train; what it does not say comes from `base`."""
     text = path.read_text()
-    values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    try:
+        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     if not isinstance(values, dict):
         raise ValueError(f"{path}: expected the tables data, model, optim, train")
     merged: dict[str, Any] = to_dict(base)

@@ -26,6 +26,7 @@ from learnalg.data import Batch, fixed_set
 from learnalg.decode import Grammar, beam, greedy
 from learnalg.encodings.encoding import Floats, Ints
 from learnalg.loss import sequence_loss
+from learnalg.tasks.task import difference
 from learnalg.tokenizer import END, OK, PAD, REASONS
 
 TOLERANCES = (0.05, 0.02, 0.01, 0.005)
@@ -105,8 +106,8 @@ def judge(config: DataConfig, batch: Batch, written: Ints) -> tuple[Judged, Floa
         exact[rows] = (predicted == rounded).all(axis=(1, 2))
         residual, reference = task.residual(group.inputs[right], solution, predicted)
         for k, name in enumerate(names):
-            errors[k, rows] = _ratio(NORMS[name](residual), NORMS[name](reference))
-            distances[k, rows] = _ratio(NORMS[name](predicted - solution), NORMS[name](solution))
+            errors[k, rows] = _ratio(NORMS[name](residual), NORMS[name](reference), exact[rows])
+            distances[k, rows] = _ratio(NORMS[name](predicted - solution), NORMS[name](solution), exact[rows])
     judged = Judged(
         tasks,
         dims,
@@ -118,10 +119,10 @@ def judge(config: DataConfig, batch: Batch, written: Ints) -> tuple[Judged, Floa
     return judged, decoded.values
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    """part / whole; 0 / 0 is 0: nothing to be wrong about."""
+def _ratio(part: Floats, whole: Floats, exact: NDArray[np.bool_]) -> Floats:
+    """part / whole; of 0 / 0 only the exact solution is right (zeros also reconstruct zeros)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(part == 0, 0.0, part / whole)
+        return np.where(whole > 0, part / whole, np.where(exact, 0.0, np.inf))
 
 
 @torch.inference_mode()
@@ -256,7 +257,7 @@ def _report(
     sizes = np.unique(judged.dims, axis=0)
     by_dimension = ((f"{m}x{n}", (judged.dims == (m, n)).all(axis=1)) for m, n in sizes)
     by_task = ((config.tasks[k][0], judged.tasks == k) for k in np.unique(judged.tasks))
-    differs = any((judged.errors[norm] != judged.distances[norm]).any() for norm in norms)
+    differs = any(task.residual is not difference for _, task in config.tasks)
     counts = np.bincount(judged.reasons, minlength=len(REASONS))
     return Report(
         task=config.task,

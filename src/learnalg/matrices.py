@@ -16,6 +16,7 @@ the same in every ensemble, which is what the paper's sigma_test / sigma_train c
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -227,7 +228,13 @@ def read_matrix(path: Path) -> Floats:
         raise ValueError(f"{path}: no such file")
     try:
         if path.suffix == ".npy":
-            return np.asarray(np.load(path, allow_pickle=False))
-        return np.loadtxt(path.read_text().replace(",", " ").splitlines(), ndmin=2)
-    except (ValueError, EOFError, UnicodeDecodeError) as error:
+            array = np.load(path, allow_pickle=False)
+            if not isinstance(array, np.ndarray):
+                raise ValueError("it is an archive of several arrays")
+            return array
+        text = path.read_text()
+        if not text.strip():
+            raise ValueError("it is empty")
+        return np.loadtxt(text.replace(",", " ").splitlines(), ndmin=2)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} holds no matrix: {str(error).splitlines()[0]}") from None

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -103,6 +104,12 @@ def join_processes(config: RunConfig) -> Iterator[torch.device]:
         yield device
     finally:
         dist.destroy_process_group()
+
+
+def dropout_seed(seed: int, step: int) -> int:
+    """A generator for each step and process, so that dropout has no state to keep."""
+    rank = dist.get_rank() if dist.is_initialized() else 0
+    return int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0])
 
 
 def is_first() -> bool:

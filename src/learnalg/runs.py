@@ -46,7 +46,13 @@ class Run:
         path = folder / "config.json"
         if not path.is_file():
             raise ValueError(f"{folder} is not a run's folder: it has no config.json")
-        return cls(folder, from_dict(json.loads(path.read_text())))
+        try:
+            values = json.loads(path.read_text())
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: {error}") from None
+        if not isinstance(values, dict):
+            raise ValueError(f"{path}: expected the tables data, model, optim, train")
+        return cls(folder, from_dict(values))
 
     @property
     def checkpoints(self) -> Path:
@@ -64,7 +70,9 @@ class Run:
         if not self.metrics_file.is_file():
             return []
         lines = self.metrics_file.read_text().splitlines()
-        return [json.loads(line) for line in lines if line.endswith("}")]  # a killed run may end in half a line
+        if lines and not _is_json(lines[-1]):  # a killed run may end in half a line
+            lines.pop()
+        return [json.loads(line) for line in lines]
 
     def forget_metrics_after(self, step: int) -> None:
         """Steps that a resumed run will take again."""
@@ -78,6 +86,14 @@ class Run:
         write_json(path, [*sessions, provenance() | details])
 
 
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 def write_json(path: Path, values: Any) -> None:
     write_whole(path, (json.dumps(values, indent=2) + "\n").encode())
 
@@ -89,8 +105,8 @@ def save_model(path: Path, config: RunConfig, model: nn.Module, **metadata: Any)
 
 def load_weights(path: Path) -> tuple[RunConfig, dict[str, Tensor]]:
     """Of a run's folder or a .safetensors file."""
-    if path.is_dir() and not (path / MODEL_FILE).is_file():
-        raise ValueError(f"{path} has no {MODEL_FILE}" + ("" if path.is_dir() else ": no such run"))
+    if not path.exists():
+        raise ValueError(f"{path}: no such run or model")
     tensors, metadata = load_tensors(path / MODEL_FILE if path.is_dir() else path)
     if metadata.get("format") != FORMAT:
         raise ValueError(f"{path} was not written by learnalg (format {metadata.get('format')!r}, not {FORMAT!r})")

@@ -3,7 +3,7 @@
     >>> run = train(replace_fields(preset("fast"), task="add", dim="2", examples=20_000), Path("runs/add2"))
 
 A run is a function of its config: batch i comes from the stream, the learning rate from the step, dropout from
-a generator that checkpoints keep. So a run that was stopped, by Ctrl-C, a signal or a power cut, goes on to the same
+(seed, step, process). So a run that was stopped, by Ctrl-C, a signal or a power cut, goes on to the same
 weights as one that was not.
 
 Under torchrun each process takes its share of every batch, and the first one writes.
@@ -24,14 +24,22 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from learnalg.checkpoint import load_checkpoint, save_checkpoint
+from learnalg.checkpoint import forget_checkpoints_after, load_checkpoint, save_checkpoint
 from learnalg.config import RunConfig, replace_fields
 from learnalg.data import Batch, Stream, prefetch
 from learnalg.evaluate import Report, decoder_input, evaluate
 from learnalg.loss import SoftTargets, sequence_loss
 from learnalg.models import build, check_model, sides
 from learnalg.optim import Optimizer, rate
-from learnalg.processes import InterruptedRunError, bf16_pays, catch_signals, is_first, join_processes, own_part
+from learnalg.processes import (
+    InterruptedRunError,
+    bf16_pays,
+    catch_signals,
+    dropout_seed,
+    is_first,
+    join_processes,
+    own_part,
+)
 from learnalg.progress import Silent, Watcher
 from learnalg.runs import MODEL_FILE, Run, load_weights, provenance, save_model, set_weights, write_json
 from learnalg.tokenizer import PAD
@@ -54,6 +62,7 @@ class TrainState:
     seconds: float = 0.0
     loss_sum: float = 0.0  # since the last log
     loss_tokens: int = 0
+    stopped: bool = False  # early, on its criterion
 
 
 def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watcher | None = None) -> Run:
@@ -65,8 +74,9 @@ def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watch
         state = _start(config, device)
         if weights is not None and init is not None:
             set_weights(state.model, weights, init)
-        elif config.optim.prior_bias:
-            first = Stream(config.data, config.train.seed, "train", PRIOR_NUM).batch(0)
+        # Matrices that cannot be drawn or written are refused here, before there is a folder.
+        first = Stream(config.data, config.train.seed, "train", PRIOR_NUM).batch(0)
+        if init is None and config.optim.prior_bias:
             state.model.set_prior(torch.from_numpy(first.targets).to(device))
         _check_disk(out, state)
         run = Run.create(out, config) if is_first() else Run(out, config)
@@ -87,6 +97,7 @@ def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None) -
         _restore(state, tensors, metadata)
         if is_first():
             run.forget_metrics_after(state.step)
+            forget_checkpoints_after(run.checkpoints, state.step)
             run.add_session(device=str(device), resumed_at=state.step, threads=torch.get_num_threads())
         return _loop(run, state, watcher or Silent())
 
@@ -96,7 +107,10 @@ def settle(config: RunConfig, device: torch.device) -> RunConfig:
     check_model(config.model)
     if config.train.precision != "auto":
         return config
-    return replace_fields(config, precision="bf16" if bf16_pays(device) else "fp32")
+    pays = torch.tensor(int(bf16_pays(device)), device=device)
+    if dist.is_initialized():
+        dist.broadcast(pays, 0)  # each measured for itself
+    return replace_fields(config, precision="bf16" if pays else "fp32")
 
 
 def _start(config: RunConfig, device: torch.device) -> TrainState:
@@ -110,7 +124,6 @@ def _start(config: RunConfig, device: torch.device) -> TrainState:
     soft = SoftTargets(ordered, config.optim.soft_width) if config.optim.soft_width else None
     forward: Any = torch.compile(model) if config.train.compile else model
     if dist.is_initialized():
-        torch.manual_seed(config.train.seed + 1_000_003 * dist.get_rank())  # dropout differs, weights do not
         forward = DistributedDataParallel(forward, device_ids=[device.index] if device.type == "cuda" else None)
     return TrainState(config, model, optimizer, soft, device, forward)
 
@@ -120,6 +133,8 @@ def train_step(state: TrainState, batch: Batch) -> None:
     source_BS = torch.from_numpy(batch.sources).to(state.device)
     target_BT = torch.from_numpy(batch.targets).to(state.device)
     num_tokens = torch.tensor(float((batch.targets != PAD).sum()))
+    if state.config.model.dropout:
+        torch.manual_seed(dropout_seed(state.config.train.seed, state.step))
     with torch.autocast(state.device.type, torch.bfloat16, enabled=state.config.train.precision == "bf16"):
         logits_BTV: Tensor = state.forward(source_BS, decoder_input(target_BT), bool((batch.sources == PAD).any()))
     loss_sum = sequence_loss(logits_BTV, target_BT, PAD, state.soft)
@@ -142,9 +157,9 @@ def _loop(run: Run, state: TrainState, watcher: Watcher) -> Run:
     board = _tensorboard(run)
     started, before = time.monotonic(), state.seconds
     last_save, logged_at, logged_step = started, started, state.step
-    final = state.step >= num_steps
+    final = state.stopped or state.step >= num_steps
     with catch_signals() as signals:
-        for batch in prefetch(stream, state.step, num_steps, config.train.workers):
+        for batch in prefetch(stream, state.step, state.step if final else num_steps, config.train.workers):
             train_step(state, own_part(batch))
             now = time.monotonic()
             state.seconds = before + now - started
@@ -161,7 +176,8 @@ def _loop(run: Run, state: TrainState, watcher: Watcher) -> Run:
             if state.step % LOG_EVERY == 0:
                 state.loss_sum, state.loss_tokens = 0.0, 0
             if state.step % eval_every == 0 or final:
-                final |= _evaluate_along(run, board, state, watcher)
+                state.stopped = _evaluate_along(run, board, state, watcher)
+                final |= state.stopped
                 logged_at += time.monotonic() - now  # evaluation is not training time
             number = signals.received()
             if is_first() and (number or final or time.monotonic() - last_save >= config.train.checkpoint_seconds):
@@ -239,10 +255,12 @@ def _check_tensorboard(config: RunConfig) -> None:
 def _save(run: Run, state: TrainState) -> None:
     tensors = {f"model.{name}": tensor for name, tensor in state.model.state_dict().items()}
     tensors |= {f"optim.{name}": tensor for name, tensor in state.optimizer.state_tensors().items()}
-    tensors["rng.cpu"] = torch.get_rng_state()
-    if state.device.type == "cuda":
-        tensors["rng.cuda"] = torch.cuda.get_rng_state(state.device)
-    kept = {"seconds": state.seconds, "loss_sum": state.loss_sum, "loss_tokens": state.loss_tokens}
+    kept = {
+        "seconds": state.seconds,
+        "loss_sum": state.loss_sum,
+        "loss_tokens": state.loss_tokens,
+        "stopped": state.stopped,
+    }
     save_checkpoint(run.checkpoints, state.step, tensors, {"step": str(state.step), "kept": json.dumps(kept)})
     save_model(run.folder / MODEL_FILE, run.config, state.model, step=state.step)
 
@@ -253,10 +271,6 @@ def _restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, 
 
     set_weights(state.model, part("model."), Path("checkpoint"))
     state.optimizer.load_state_tensors(part("optim."))
-    if is_first():  # the other processes go on with dropout of their own
-        torch.set_rng_state(tensors["rng.cpu"])
-    if state.device.type == "cuda" and "rng.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["rng.cuda"], state.device)
     state.step = int(metadata["step"])
     for name, value in json.loads(metadata["kept"]).items():
         setattr(state, name, value)

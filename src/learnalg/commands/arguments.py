@@ -33,11 +33,17 @@ def parse(command: type[Command], name: str, arguments: list[str], default: Comm
     except SystemExit as stop:
         if not stop.code:
             raise
-        # tyro draws a box: a title, the message, a rule, advice. The message is what is needed.
-        lines = [line.strip("│ ") for line in said.getvalue().splitlines() if line.startswith("│")]
-        message = " ".join(lines[: next((k for k, line in enumerate(lines) if line.startswith("──")), len(lines))])
-        message = message.partition(": ")[2] if message.startswith("Error parsing run") else message
+        message = getattr(stop.__context__, "message", "") or _message(said.getvalue())
         raise ValueError(f"{message} (see learnalg {name} --help)") from None
+
+
+def _message(drawn: str) -> str:
+    """tyro draws a box, of lines or of hyphens: a title, the message, a rule, advice."""
+    lines = [line.strip("│ ") for line in drawn.splitlines()[1:]]
+    if lines and set(lines[0]) == {"-"}:  # below the title, where there are no box characters
+        del lines[0]
+    end = next((k for k, line in enumerate(lines) if line and set(line) <= set("─-╰╯")), len(lines))
+    return " ".join(lines[:end])
 
 
 def take(arguments: list[str], flag: str) -> tuple[str, list[str]]:

@@ -45,6 +45,8 @@ def run_evaluate(arguments: list[str]) -> int:
     check_arguments(command.num, command.seed, command.tolerances, command.norms, command.beam)
     if command.save is not None and command.save.exists():
         raise ValueError(f"{command.save} exists already")
+    if command.save is not None and not command.save.parent.is_dir():
+        raise ValueError(f"--save {command.save}: there is no folder {command.save.parent}")
     config, model = load_model(command.model)
     changes: dict[str, Any] = {}
     for name in ("ensemble", "ensemble_weights", "amplitude", "sigma_factor", "dim"):

@@ -65,6 +65,11 @@ class Features(nn.Module):
         return embedded + nn.functional.embedding(self.row_V[tokens_BL], self.weight)
 
 
+def features_and_rows(side: Side, dim: int) -> Features:
+    """Smooth features of a word's value, and a learned row for each word."""
+    return Features(side, dim, rows=True)
+
+
 class LearnedPositions(nn.Module):
     """A learned row for each place in the sequence, as in the paper."""
 
@@ -115,7 +120,7 @@ class GridPositions(nn.Module):
 EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
     "lookup": Lookup,
     "features": Features,
-    "features+rows": lambda side, dim: Features(side, dim, rows=True),
+    "features+rows": features_and_rows,
 }
 
 POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {

@@ -21,6 +21,8 @@ from learnalg.models.seq2seq import Side
 
 
 class Transformer(nn.Module):
+    """The paper's encoder-decoder."""
+
     def __init__(self, config: ModelConfig, source: Side, target: Side) -> None:
         super().__init__()
         self.source, self.target = source, target

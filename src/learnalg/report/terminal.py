@@ -51,7 +51,10 @@ def print_solution(answer: dict[str, Any]) -> None:
         table.add_column(name)
     table.add_row(*(_matrix(answer[key]) for key in ("seen", "prediction", "solution")))
     console.print(table)
-    print(f"error {100 * answer['error']:.2f} % (L1), {answer['seconds'] * 1e3:.0f} ms")
+    error = (
+        "the solution is zero, the answer is not" if answer["error"] is None else f"{100 * answer['error']:.2f} % (L1)"
+    )
+    print(f"error {error}, {answer['seconds'] * 1e3:.0f} ms")
 
 
 def _matrix(matrix: np.ndarray) -> str:
