@@ -26,6 +26,7 @@ from learnalg.models import build, sides
 
 MODEL_FILE = "model.safetensors"
 FORMAT = "learnalg-1"
+ZOO = Path(__file__).parent / "zoo"  # weights that are shipped, each with its card
 
 
 @dataclass(frozen=True)
@@ -104,9 +105,12 @@ def save_model(path: Path, config: RunConfig, model: nn.Module, **metadata: Any)
 
 
 def load_weights(path: Path) -> tuple[RunConfig, dict[str, Tensor]]:
-    """Of a run's folder or a .safetensors file."""
-    if not path.exists():
-        raise ValueError(f"{path}: no such run or model")
+    """Of a run's folder, a .safetensors file, or a model of the zoo by its name."""
+    shipped = ZOO / f"{path}.safetensors"
+    if not path.exists() and not shipped.is_file():
+        names = ", ".join(sorted(p.stem for p in ZOO.glob("*.safetensors")))
+        raise ValueError(f"{path}: no such run or model" + (f"; models that are shipped: {names}" if names else ""))
+    path = path if path.exists() else shipped
     tensors, metadata = load_tensors(path / MODEL_FILE if path.is_dir() else path)
     if metadata.get("format") != FORMAT:
         raise ValueError(f"{path} was not written by learnalg (format {metadata.get('format')!r}, not {FORMAT!r})")

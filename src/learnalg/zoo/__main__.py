@@ -1,0 +1,58 @@
+"""Keeps a finished run as a model of the zoo."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from learnalg.runs import MODEL_FILE, ZOO, Run, write_json
+
+MOST_BYTES = 15_000_000
+
+
+def keep(folder: Path, name: str, results: Path) -> None:
+    run = Run.open(folder)
+    result_file = folder / "result.json"
+    if not result_file.is_file():
+        raise ValueError(f"{folder} has not finished")
+    if (folder / MODEL_FILE).stat().st_size > MOST_BYTES:
+        raise ValueError(f"the weights of {folder} are larger than {MOST_BYTES:,} bytes")
+    result = json.loads(result_file.read_text())
+    # provenance.json has the first session's commit and command: what the run was started with.
+    result["provenance"] = json.loads((folder / "provenance.json").read_text())[0]
+    result["curve"] = [
+        {"examples": line["examples"], "valid_loss": line["valid_loss"], "accuracy": line["accuracy"]["l1"]}
+        for line in run.metrics()
+        if "accuracy" in line
+    ]
+    shutil.copyfile(folder / MODEL_FILE, ZOO / f"{name}.safetensors")
+    write_json(results / f"{name}.json", result)
+    (ZOO / f"{name}.md").write_text(card(name, result))
+
+
+def card(name: str, result: dict[str, Any]) -> str:
+    data, model, report = result["config"]["data"], result["config"]["model"], result["report"]
+    machine = result["provenance"]["machine"]
+    size, shares = data["amplitude"][0], report["accuracy"]["l1"]
+    lines = [
+        f"**Does:** {data['task']}, dim {data['dim']}, coefficients uniform in [-{size:g}, {size:g}]; "
+        f"{data['input_encoding']} in, {data['output_encoding']} out.",
+        f"**Is:** {model['encoder_layers']}/{model['decoder_layers']} layers, {model['dim_model']} dimensions, "
+        f"{model['heads']} heads, {result['parameters']:,} parameters.",
+        f"**Learned from** {result['examples']:,} random examples (seed {result['seed']}) in "
+        f"{result['seconds'] / 60:.1f} minutes on {machine['cores']} cores of {machine['cpu']}.",
+        f"**Reaches**, on {report['num']:,} matrices that it has not seen (seed {report['seed']}, L1 norm): "
+        + ", ".join(f"{100 * share:.1f} % within {100 * float(t):g} %" for t, share in shares.items())
+        + f"; {100 * report['well_formed']:.1f} % well-formed.",
+        "**Fails** on other sizes and on matrices unlike those of its training: "
+        f"`learnalg evaluate {name} --sigma-factor 2`.",
+        f"**Check:** `learnalg verify results/{name}.json`.",
+    ]
+    return f"# {name}\n\n" + "".join(f"- {line}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]), sys.argv[2], Path("results"))
