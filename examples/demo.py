@@ -8,7 +8,6 @@ import numpy as np
 from learnalg.cli import main
 
 OUT = Path("runs/demo")
-RECIPE = Path(__file__).with_name("demo.toml")
 
 
 def demo() -> None:
@@ -16,7 +15,7 @@ def demo() -> None:
         print(f"removing the last demo in {OUT}")
         shutil.rmtree(OUT)
     print("1. Training on random symmetric 3x3 matrices and their eigenvalues, made as it goes:\n")
-    run("train", "--config", str(RECIPE), "--out", str(OUT))
+    run("train", "--config", "eigenvalues-3", "--out", str(OUT))
 
     rng = np.random.default_rng()
     upper = np.triu(rng.uniform(-10, 10, (3, 3)))

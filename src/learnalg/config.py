@@ -291,6 +291,18 @@ def from_dict(values: dict[str, Any]) -> RunConfig:
     )
 
 
+RECIPES = Path(__file__).parent / "recipes"
+
+
+def find_recipe(name: str) -> Path:
+    """A file, or a recipe that is shipped, by its name."""
+    shipped = RECIPES / f"{name}.toml"
+    if not Path(name).is_file() and not shipped.is_file():
+        known = ", ".join(sorted(p.stem for p in RECIPES.glob("*.toml")))
+        raise ValueError(f"no config file or recipe {name!r}; recipes: {known}")
+    return Path(name) if Path(name).is_file() else shipped
+
+
 def read_config(path: Path, base: RunConfig) -> RunConfig:
     """A TOML or JSON file with tables data, model, optim, train; what it does not say comes from `base`."""
     text = path.read_text()

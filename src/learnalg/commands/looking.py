@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from learnalg.commands.arguments import load_plugins, parse, take
-from learnalg.config import PRESETS, ModelConfig, preset
+from learnalg.config import PRESETS, RECIPES, ModelConfig, preset
 from learnalg.encodings import ENCODINGS, Encoding, get_encoding
 from learnalg.matrices import ENSEMBLE_SUMMARIES, ENSEMBLES
 from learnalg.tasks import COTRAINING, TASKS, get_task
@@ -36,6 +36,9 @@ def run_list(arguments: list[str]) -> int:
         "architectures": lambda: architectures("MODELS"),
         "embeddings": lambda: architectures("EMBEDDINGS"),
         "positions": lambda: architectures("POSITIONS"),
+        "recipes": lambda: {
+            p.stem: p.read_text().partition("\n")[0].removeprefix("# ") for p in sorted(RECIPES.glob("*.toml"))
+        },
         "presets": lambda: {
             name: f"{c.model.encoder_layers}/{c.model.decoder_layers} layers, {c.model.dim_model} dimensions, "
             f"{c.optim.optimizer}, batch {c.train.batch_size}"

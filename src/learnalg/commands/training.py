@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import tyro
 
 from learnalg.commands.arguments import load_plugins, parse, take
-from learnalg.config import RunConfig, preset, read_config
+from learnalg.config import RunConfig, find_recipe, preset, read_config
 
 
 @dataclass(frozen=True)
 class Train:
-    """Train a model and watch it learn. --preset NAME (fast, the default, or paper) and --config FILE (TOML or JSON)
-    set the defaults of all flags below."""
+    """Train a model and watch it learn. --preset NAME (fast, the default, or paper) and --config FILE (TOML or
+    JSON, or a name of `learnalg list recipes`) set the defaults of all flags below."""
 
     run: RunConfig
     out: Path = Path()  # folder of the run; default: runs/TASK-DIM-seed-SEED
@@ -34,7 +34,7 @@ def run_train(arguments: list[str]) -> int:
     base = preset(chosen or "fast")
     file, arguments = take(arguments, "--config")
     if file:
-        base = read_config(Path(file), base)
+        base = read_config(find_recipe(file), base)
     command = parse(Train, "train", arguments, Train(run=base))
     from learnalg.train import train
 

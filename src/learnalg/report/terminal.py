@@ -17,10 +17,9 @@ def print_report(report: dict[str, Any]) -> None:
     console = Console(highlight=False)
     tolerances = list(next(iter(report["accuracy"].values())))
     data = report["data"]
-    title = f"{report['task']} {data['dim']}, {'+'.join(data['ensemble'])}"
-    table = Table(
-        title=f"{title}: accuracy in %, {report['num']:,} examples, seed {report['seed']}", title_justify="left"
-    )
+    matrices = f"dim {data['dim']}, {'+'.join(data['ensemble'])}"
+    print(f"{report['task']}, {matrices}: accuracy in %, {report['num']:,} examples, seed {report['seed']}")
+    table = Table()
     table.add_column("")
     for tolerance in tolerances:
         table.add_column("exact" if float(tolerance) == 0 else f"{100 * float(tolerance):g} %", justify="right")

@@ -1,0 +1,30 @@
+"""The README's table of results, made from results/*.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+
+
+def results_table(folder: Path) -> str:
+    lines = [
+        "| model | examples | minutes, two cores | parameters | accuracy at 5 / 2 / 1 / 0.5 % |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for path in sorted(folder.glob("*.json")):
+        result = json.loads(path.read_text())
+        shares = result["report"]["accuracy"]["l1"]
+        accuracy = " / ".join(f"{100 * shares[t]:.1f}" for t in ("0.05", "0.02", "0.01", "0.005"))
+        lines.append(
+            f"| [{path.stem}](results/{path.name}) | {result['examples']:,} | {result['seconds'] / 60:.1f} "
+            f"| {result['parameters']:,} | {accuracy} |"
+        )
+    return "\n".join(lines)
+
+
+def with_table(readme: str, table: str) -> str:
+    before, _, rest = readme.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table}\n{END}{after}"

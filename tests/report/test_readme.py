@@ -1,0 +1,50 @@
+"""The README says what results/ says, and shows what the examples are."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from learnalg.config import preset, read_config, to_dict
+from learnalg.report.readme import results_table, with_table
+from learnalg.runs import ZOO, load_model
+
+ROOT = Path(__file__).parents[2]
+RESULTS = sorted((ROOT / "results").glob("*.json"))
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_table_of_results_is_up_to_date():
+    assert with_table(README, results_table(ROOT / "results")) == README, "run: python -m learnalg.report"
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_a_result_has_its_weights_card_and_recipe(path):
+    result = json.loads(path.read_text())
+    config, model = load_model(Path(path.stem))
+    assert (ZOO / f"{path.stem}.md").is_file()
+    assert sum(p.numel() for p in model.parameters()) == result["parameters"]
+    recipe = read_config(ROOT / "src/learnalg/recipes" / f"{path.stem}.toml", preset("fast"))
+    assert to_dict(recipe)["data"] == to_dict(config)["data"]
+    assert to_dict(recipe)["model"] == to_dict(config)["model"]
+    assert to_dict(recipe)["optim"] == to_dict(config)["optim"]
+    assert recipe.train.examples <= result["examples"] < recipe.train.examples + recipe.train.batch_size
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_the_weights_do_what_the_result_says(path):
+    report = json.loads(path.read_text())["report"]
+    config, model = load_model(Path(path.stem))
+    from learnalg.evaluate import evaluate
+
+    again = evaluate(model, config.data, 200, report["seed"])
+    for tolerance, share in report["accuracy"]["l1"].items():
+        assert abs(again.accuracy["l1"][tolerance] - share) < 0.15
+
+
+def test_the_determinant_in_the_readme_is_the_example():
+    shown = re.search(r"```python\nimport numpy as np\n\nfrom learnalg.tasks.*?```", README, re.S)
+    source = (ROOT / "examples/determinant.py").read_text()
+    assert shown is not None
+    assert source.partition('"""\n\nimport')[2] == shown[0].removeprefix("```python\nimport").removesuffix("```")
