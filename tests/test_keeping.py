@@ -1,0 +1,56 @@
+"""Kept models: weights, card and result, and that verify tells true from false."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from learnalg.cli import main
+from learnalg.zoo import __main__ as zoo
+
+RESULT = Path(__file__).parents[1] / "results/eigenvalues-3.json"
+
+
+def test_verify_agrees_with_a_shipped_result(capsys):
+    assert main(["verify", str(RESULT), "--num", "300"]) == 0
+    assert "agrees" in capsys.readouterr().out
+
+
+def test_verify_differs_from_a_claim_that_is_not_true(tmp_path, capsys):
+    claim = json.loads(RESULT.read_text())
+    claim["report"]["accuracy"]["l1"]["0.005"] = 0.9
+    path = tmp_path / RESULT.name
+    path.write_text(json.dumps(claim))
+    assert main(["verify", str(path), "--num", "300"]) == 1
+    assert "DIFFERS" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing.json"]])
+def test_verify_refuses_what_is_not_there(arguments, capsys):
+    assert main(["verify", *arguments]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_shipped_model_is_found_by_its_name(tmp_path, capsys):
+    (tmp_path / "m.txt").write_text("1 2 3\n2 5 -4\n3 -4 0.5\n")
+    assert main(["solve", "eigenvalues-3", str(tmp_path / "m.txt"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["error"] < 0.2
+    assert main(["evaluate", "eigenvalues-4"]) == 2
+    assert "eigenvalues-3" in capsys.readouterr().err
+
+
+def test_a_finished_run_is_kept_with_weights_card_and_curve(tiny_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(zoo, "ZOO", tmp_path)
+    zoo.keep(tiny_run.folder, "tiny", tmp_path)
+    assert (tmp_path / "tiny.safetensors").read_bytes() == (tiny_run.folder / "model.safetensors").read_bytes()
+    result = json.loads((tmp_path / "tiny.json").read_text())
+    assert result["curve"][-1]["examples"] == result["examples"]
+    assert f"{result['parameters']:,} parameters" in (tmp_path / "tiny.md").read_text()
+
+
+def test_unfinished_and_large_runs_are_not_kept(tiny_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(zoo, "ZOO", tmp_path)
+    monkeypatch.setattr(zoo, "MOST_BYTES", 10)
+    with pytest.raises(ValueError, match="larger than 10 bytes"):
+        zoo.keep(tiny_run.folder, "tiny", tmp_path)
+    assert not list(tmp_path.iterdir())
