@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 from learnalg.cli import COMMANDS, main
-from learnalg.config import PRESETS, RunConfig, replace_fields
+from learnalg.config import RunConfig, replace_fields
 from learnalg.encodings import ENCODINGS
 from learnalg.matrices import ENSEMBLES
 from learnalg.models import MODELS
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
+from learnalg.presets import PRESETS
 from learnalg.runs import Run
 from learnalg.tasks import COTRAINING, TASKS
 

@@ -11,18 +11,16 @@ import numpy as np
 import pytest
 
 from learnalg.config import (
-    PRESETS,
     DataConfig,
     ModelConfig,
     OptimConfig,
     RunConfig,
     TrainConfig,
     from_dict,
-    preset,
-    read_config,
     replace_fields,
     to_dict,
 )
+from learnalg.presets import PRESETS, preset, read_config
 
 every_preset = pytest.mark.parametrize("name", PRESETS)
 

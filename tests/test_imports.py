@@ -11,7 +11,7 @@ import learnalg
 
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
-    *("matrices", "tasks", "encodings", "tokenizer", "config", "data"),
+    *("matrices", "tasks", "encodings", "tokenizer", "config", "presets", "data"),
     *("models", "decode", "loss", "optim", "checkpoint", "runs", "evaluate", "processes"),
     *("progress", "train", "api", "report", "zoo", "commands", "cli"),
 )

@@ -13,9 +13,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from learnalg.config import PRESETS, OptimConfig
+from learnalg.config import OptimConfig
 from learnalg.models import Side, build
 from learnalg.optim import Muon, Optimizer, orthogonalise, rate
+from learnalg.presets import PRESETS
 
 N = 1000  # steps of the run
 WARM: dict[str, Any] = {"warmup_steps": 100, "learning_rate": 1e-3}

@@ -23,7 +23,7 @@ _HOMES = {
     "Model": "api",
     "load": "api",
     "RunConfig": "config",
-    "preset": "config",
+    "preset": "presets",
     "replace_fields": "config",
     "TASKS": "tasks",
     "Task": "tasks",

@@ -1,7 +1,6 @@
-"""What a run is made of: four frozen dataclasses, checked where they are built, and the presets.
+"""What a run is made of: four frozen dataclasses, checked where they are built.
 
-    >>> config = replace_fields(PRESETS["fast"], task="add", dim="3", examples=50_000)
-    >>> config.data.dim
+    >>> replace_fields(RunConfig(), task="add", dim="3", examples=50_000).data.dim
     '3'
 
 Every field is a flag of `learnalg train` (`--dim-model 256`), and its comment is that flag's help.
@@ -10,13 +9,10 @@ Every field is a flag of `learnalg train` (`--dim-model 256`), and its comment i
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import tomllib
 import typing
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 from learnalg.encodings import get_encoding
@@ -291,36 +287,6 @@ def from_dict(values: dict[str, Any]) -> RunConfig:
     )
 
 
-RECIPES = Path(__file__).parent / "recipes"
-
-
-def find_recipe(name: str) -> Path:
-    """A file, or a recipe that is shipped, by its name."""
-    shipped = RECIPES / f"{name}.toml"
-    if not Path(name).is_file() and not shipped.is_file():
-        known = ", ".join(sorted(p.stem for p in RECIPES.glob("*.toml")))
-        raise ValueError(f"no config file or recipe {name!r}; recipes: {known}")
-    return Path(name) if Path(name).is_file() else shipped
-
-
-def read_config(path: Path, base: RunConfig) -> RunConfig:
-    """A TOML or JSON file with tables data, model, optim, train; what it does not say comes from `base`."""
-    text = path.read_text()
-    try:
-        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    if not isinstance(values, dict):
-        raise ValueError(f"{path}: expected the tables data, model, optim, train")
-    merged: dict[str, Any] = to_dict(base)
-    for table, entries in values.items():
-        merged[table] = merged[table] | entries if table in merged and isinstance(entries, dict) else entries
-    try:
-        return from_dict(merged)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
 def replace_fields(config: RunConfig, **changes: Any) -> RunConfig:
     """Fields by their own names, wherever they live: replace_fields(config, dim='3', examples=1000)."""
     parts: dict[str, Any] = {}
@@ -331,45 +297,3 @@ def replace_fields(config: RunConfig, **changes: Any) -> RunConfig:
     if changes:
         raise ValueError(f"unknown config field {', '.join(changes)}")
     return RunConfig(**parts)
-
-
-# `paper`: what the paper's section 3 says, with the model of its hardest problems. `fast`: what learns from
-# far fewer examples, on a CPU.
-PRESETS: dict[str, RunConfig] = {
-    "paper": RunConfig(
-        optim=OptimConfig(schedule="cosine", min_learning_rate=1e-5, schedule_steps=4_000_000),
-    ),
-    "fast": RunConfig(
-        model=ModelConfig(
-            encoder_layers=4,
-            decoder_layers=1,
-            dim_model=128,
-            heads=4,
-            input_embedding="features",
-            positions="grid",
-            norm="pre",
-            qk_norm=True,
-            bias=False,
-            zero_init=True,
-            output_bias="place",
-        ),
-        optim=OptimConfig(
-            optimizer="muon",
-            learning_rate=3e-3,
-            schedule="linear",
-            warmup_steps=50,
-            cooldown=0.7,
-            beta2=0.99,
-            clip=1.0,
-            prior_bias=True,
-            soft_width=3.0,
-        ),
-        train=TrainConfig(examples=400_000, batch_size=128, eval_every=50_000),
-    ),
-}
-
-
-def preset(name: str) -> RunConfig:
-    if name not in PRESETS:
-        raise ValueError(f"unknown preset {name!r}; known: {', '.join(PRESETS)}")
-    return PRESETS[name]

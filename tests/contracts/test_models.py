@@ -13,9 +13,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from learnalg.config import PRESETS, ModelConfig
+from learnalg.config import ModelConfig
 from learnalg.models import MODELS, build, check_model, count_parameters, side_of
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
+from learnalg.presets import PRESETS
 from learnalg.tokenizer import END, FIRST_DIM, PAD, Tokenizer
 
 SMALL: dict[str, Any] = {

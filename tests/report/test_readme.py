@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from learnalg.config import preset, read_config, to_dict
+from learnalg.config import to_dict
+from learnalg.presets import preset, read_config
 from learnalg.report.readme import results_table, with_table
 from learnalg.runs import ZOO, load_model
 

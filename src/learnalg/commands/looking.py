@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from learnalg.commands.arguments import load_plugins, parse, take
-from learnalg.config import PRESETS, RECIPES, ModelConfig, preset
+from learnalg.config import ModelConfig
 from learnalg.encodings import ENCODINGS, Encoding, get_encoding
 from learnalg.matrices import ENSEMBLE_SUMMARIES, ENSEMBLES
+from learnalg.presets import PRESETS, RECIPES, preset
 from learnalg.tasks import COTRAINING, TASKS, get_task
 
 

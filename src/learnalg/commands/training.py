@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import tyro
 
 from learnalg.commands.arguments import load_plugins, parse, take
-from learnalg.config import RunConfig, find_recipe, preset, read_config
+from learnalg.config import RunConfig
+from learnalg.presets import find_recipe, preset, read_config
 
 
 @dataclass(frozen=True)
