@@ -8,7 +8,7 @@ help:
 	@echo "make demo    train a small model, evaluate it, solve one matrix"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy"
-	@echo "make bench   examples a second of the data stream, for each task and encoding"
+	@echo "make bench   examples a second: data for each task and encoding, training, decoding"
 	@echo "make setup   only create .venv"
 
 setup: .venv/done
@@ -35,6 +35,7 @@ lint: setup
 
 bench: setup
 	$(BIN)/python benchmarks/data.py
+	$(BIN)/learnalg bench
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache

@@ -13,7 +13,7 @@ SOURCE = Path(learnalg.__file__).parent
 ORDER = (
     *("matrices", "tasks", "encodings", "tokenizer", "config", "presets", "data"),
     *("models", "decode", "loss", "optim", "checkpoint", "runs", "evaluate", "processes"),
-    *("progress", "train", "api", "report", "zoo", "commands", "cli"),
+    *("progress", "train", "bench", "api", "report", "zoo", "commands", "cli"),
 )
 WITHOUT_TORCH = ORDER[: ORDER.index("data") + 1]
 FILES = sorted(SOURCE.rglob("*.py"))

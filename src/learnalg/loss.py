@@ -45,7 +45,9 @@ class _SoftCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
         log_NV, words_NW, weights_NW = ctx.saved_tensors
-        gradient_NV = log_NV.exp().mul_(weights_NW.sum(1, keepdim=True))  # zero in rows of padding
+        # Below e^-87 the vectorised exponential is 40 times slower, and a model that is sure of itself is there.
+        gradient_NV = log_NV.clamp(min=-80).exp_()
+        gradient_NV.mul_(weights_NW.sum(1, keepdim=True))  # zero in rows of padding
         gradient_NV.scatter_add_(1, words_NW, -weights_NW)
         return gradient_NV.mul_(grads[0]).to(ctx.dtype), None, None
 
@@ -54,8 +56,9 @@ def sequence_loss(logits_BTV: Tensor, targets_BT: Tensor, pad: int, soft: SoftTa
     """Summed over all tokens but padding; divide by their number for the mean."""
     logits_NV, targets_N = logits_BTV.flatten(0, 1), targets_BT.flatten()
     if soft is None:
-        return F.cross_entropy(logits_NV.float(), targets_N, ignore_index=pad, reduction="sum")
-    words_NW, weights_NW = soft(targets_N)
+        words_NW, weights_NW = targets_N[:, None], logits_NV.new_ones((len(targets_N), 1), dtype=torch.float32)
+    else:
+        words_NW, weights_NW = soft(targets_N)
     weights_NW = weights_NW * (targets_N != pad)[:, None]
     loss: Tensor = _SoftCrossEntropy.apply(logits_NV, words_NW, weights_NW)
     return loss

@@ -90,6 +90,8 @@ def catch_signals() -> Iterator[Signals]:
 @contextmanager
 def join_processes(config: RunConfig) -> Iterator[torch.device]:
     """This process's device; under torchrun also the group of all processes."""
+    # Denormal numbers are slow. Threads that are started later inherit the flag, so it comes before any work.
+    torch.set_flush_denormal(True)
     device = pick_device(config.train.device)
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:

@@ -71,7 +71,7 @@ def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watch
     with join_processes(config) as device:
         config = settle(config, device)
         weights = load_weights(init)[1] if init else None
-        state = _start(config, device)
+        state = start(config, device)
         if weights is not None and init is not None:
             set_weights(state.model, weights, init)
         # Matrices that cannot be drawn or written are refused here, before there is a folder.
@@ -93,7 +93,7 @@ def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None) -
         return run
     with join_processes(run.config) as device:
         tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
-        state = _start(run.config, device)
+        state = start(run.config, device)
         _restore(state, tensors, metadata)
         if is_first():
             run.forget_metrics_after(state.step)
@@ -113,8 +113,8 @@ def settle(config: RunConfig, device: torch.device) -> RunConfig:
     return replace_fields(config, precision="bf16" if pays else "fp32")
 
 
-def _start(config: RunConfig, device: torch.device) -> TrainState:
-    torch.set_flush_denormal(True)
+def start(config: RunConfig, device: torch.device) -> TrainState:
+    """Weights of the seed, and everything that a step needs."""
     if config.train.threads:
         torch.set_num_threads(config.train.threads)
     torch.manual_seed(config.train.seed)

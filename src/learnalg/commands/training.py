@@ -23,7 +23,7 @@ class Train:
     JSON, or a name of `learnalg list recipes`) set the defaults of all flags below."""
 
     run: RunConfig
-    out: Path = Path()  # folder of the run; default: runs/TASK-DIM-seed-SEED
+    out: Path | None = None  # folder of the run; none: runs/TASK-DIM-seed-SEED
     init: Path | None = None  # a run or .safetensors file whose weights to start from
     quiet: bool = False  # no progress
 
@@ -40,9 +40,7 @@ def run_train(arguments: list[str]) -> int:
     from learnalg.train import train
 
     config = command.run
-    out = command.out
-    if out == Path():
-        out = Path("runs") / f"{config.data.task}-{config.data.dim}-seed-{config.train.seed}"
+    out = command.out or Path("runs") / f"{config.data.task}-{config.data.dim}-seed-{config.train.seed}"
     return _watched(config, out, command.quiet, lambda watcher: train(config, out, command.init, watcher))
 
 
