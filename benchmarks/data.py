@@ -15,11 +15,12 @@ import time
 
 from learnalg.config import DataConfig
 from learnalg.data import Stream
+from learnalg.encodings import ENCODINGS
 from learnalg.tasks import TASKS
 
 # (task, dim, input encoding, output encoding): the two rates that we promise first, then everything at 5x5.
 PROMISED = [("eigenvalues", "5", "fp15", "p1000", 60_000), ("add", "10", "b1999", "b1999", 20_000)]
-PAIRS = [("p10", "p10"), ("p1000", "p1000"), ("b1999", "b1999"), ("fp15", "p1000")]
+PAIRS = [(name, name) for name in ENCODINGS] + [("fp15", "p1000")]
 
 
 def cases() -> list[tuple[str, str, str, str, int]]:

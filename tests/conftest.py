@@ -50,6 +50,7 @@ TINY = {
     "workers": 0,
     "device": "cpu",
     "precision": "fp32",
+    "threads": 1,
 }
 
 # What the paper does: words looked up, learned positions, post-norm, Adam.
@@ -67,6 +68,7 @@ PAPER = {name: TINY[name] for name in TINY if name in ("encoder_layers", "dim_mo
     "workers": 0,
     "device": "cpu",
     "precision": "fp32",
+    "threads": 1,
 }
 
 

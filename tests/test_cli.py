@@ -26,7 +26,7 @@ from learnalg.runs import Run
 from learnalg.tasks import COTRAINING, TASKS
 
 SIZES = "--encoder-layers 1 --dim-model 16 --heads 2 --examples 640 --batch-size 64 --eval-num 10 --final-num 20"
-SMALL = [*SIZES.split(), "--workers", "0", "--device", "cpu", "--precision", "fp32"]
+SMALL = [*SIZES.split(), "--threads", "1", "--workers", "0", "--device", "cpu", "--precision", "fp32"]
 
 PARTS = typing.get_type_hints(RunConfig).values()
 
@@ -81,7 +81,9 @@ def test_the_overview_names_every_command(run, arguments):
             "evaluate",
             "--num --seed --tolerances --norms --ensemble --amplitude --dim --beam --constrained --json --save",
         ),
+        ("verify", "--num"),
         ("solve", "--task --json --plugin"),
+        ("bench", "--rounds --cases --json"),
         ("encode", "--encoding"),
         ("decode", "--encoding"),
         ("params", "--encoder-layers --input-encoding --output-encoding --json --preset"),
@@ -238,7 +240,15 @@ def test_every_kind_of_flag_reaches_the_config(run, tmp_path):
     flags += "--norm pre --dropout 0.25 --optimizer adamw --schedule inverse-sqrt --warmup-steps 7 --examples 64"
     code, _, err = run("train", "--preset", "paper", *SMALL, *flags.split(), "--quiet", "--out", "run")
     assert (code, err) == (0, "")
-    small = {"encoder_layers": 1, "dim_model": 16, "heads": 2, "eval_num": 10, "final_num": 20, "workers": 0}
+    small = {
+        "encoder_layers": 1,
+        "dim_model": 16,
+        "heads": 2,
+        "eval_num": 10,
+        "final_num": 20,
+        "workers": 0,
+        "threads": 1,
+    }
     assert Run.open(tmp_path / "run").config == replace_fields(
         PRESETS["paper"],
         **small,
@@ -291,7 +301,7 @@ def test_evaluate_prints_a_table(run, tiny_run):
     code, out, err = run("evaluate", tiny_run.folder, "--num", "100", "--tolerances", "0.1", "0", "--norms", "l1", "l2")
     assert (code, err) == (0, "")
     for word in (
-        "transpose 1-2, iid-uniform",
+        "transpose, dim 1-2, iid-uniform",
         "100 examples, seed 0",
         "10 %",
         "exact",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from learnalg.config import DataConfig
-from learnalg.data import SPLITS, TEST_CHUNK, Batch, Stream, belongs, fixed_set, head, prefetch, shard
+from learnalg.data import SPLITS, TEST_CHUNK, Batch, Stream, belongs, fixed_set, prefetch, shard
 from learnalg.tasks import GOALS, TASKS
 from learnalg.tokenizer import END, FIRST_TASK, OK, PAD, Tokenizer
 
@@ -222,7 +222,7 @@ def test_the_first_of_a_fixed_set_are_always_the_same(num):
     whole = fixed_set(config, 2 * TEST_CHUNK, seed=3)
     for batch, longer in zip(batches, whole, strict=False):
         check_batch(config, batch)
-        assert_same(batch, head(longer, len(batch)))
+        assert_same(batch, shard(longer, 0, len(batch)))
 
 
 def test_a_fixed_set_is_of_the_split_asked_for():
@@ -327,9 +327,3 @@ def test_shards_are_the_batch_in_pieces(parts):
         assert all(len(group.rows) for group in piece.groups)
     np.testing.assert_array_equal(np.concatenate([piece.sources for piece in pieces]), batch.sources)
     np.testing.assert_array_equal(np.concatenate([piece.targets for piece in pieces]), batch.targets)
-
-
-def test_head_is_the_first_shard():
-    batch = Stream(JOINT, 1, "train", 60).batch(0)
-    assert_same(head(batch, 10), shard(batch, 0, 10))
-    assert_same(head(batch, 60), batch)

@@ -1,6 +1,7 @@
 """Kept models: weights, card and result, and that verify tells true from false."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -39,18 +40,47 @@ def test_a_shipped_model_is_found_by_its_name(tmp_path, capsys):
     assert "eigenvalues-3" in capsys.readouterr().err
 
 
-def test_a_finished_run_is_kept_with_weights_card_and_curve(tiny_run, tmp_path, monkeypatch):
-    monkeypatch.setattr(zoo, "ZOO", tmp_path)
-    zoo.keep(tiny_run.folder, "tiny", tmp_path)
-    assert (tmp_path / "tiny.safetensors").read_bytes() == (tiny_run.folder / "model.safetensors").read_bytes()
-    result = json.loads((tmp_path / "tiny.json").read_text())
+@pytest.fixture
+def finished(tiny_run, tmp_path):
+    """A finished run of a clean commit."""
+    folder = shutil.copytree(tiny_run.folder, tmp_path / "run")
+    sessions = json.loads((folder / "provenance.json").read_text())
+    sessions[0]["commit"] = "0123abc"
+    (folder / "provenance.json").write_text(json.dumps(sessions))
+    return folder
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    (tmp_path / "zoo").mkdir()
+    monkeypatch.setattr(zoo, "ZOO", tmp_path / "zoo")
+    return tmp_path / "zoo"
+
+
+def test_a_finished_run_is_kept_with_weights_card_and_curve(finished, shelf):
+    zoo.keep(finished, "tiny", shelf)
+    assert (shelf / "tiny.safetensors").read_bytes() == (finished / "model.safetensors").read_bytes()
+    result = json.loads((shelf / "tiny.json").read_text())
     assert result["curve"][-1]["examples"] == result["examples"]
-    assert f"{result['parameters']:,} parameters" in (tmp_path / "tiny.md").read_text()
+    assert f"{result['parameters']:,} parameters" in (shelf / "tiny.md").read_text()
 
 
-def test_unfinished_and_large_runs_are_not_kept(tiny_run, tmp_path, monkeypatch):
-    monkeypatch.setattr(zoo, "ZOO", tmp_path)
+def test_runs_of_a_changed_tree_are_not_kept(finished, shelf):
+    text = (finished / "provenance.json").read_text()
+    (finished / "provenance.json").write_text(text.replace("0123abc", "0123abc+"))
+    with pytest.raises(ValueError, match="not committed"):
+        zoo.keep(finished, "tiny", shelf)
+    assert not list(shelf.iterdir())
+
+
+def test_unfinished_runs_are_not_kept(finished, shelf):
+    (finished / "result.json").unlink()
+    with pytest.raises(ValueError, match="has not finished"):
+        zoo.keep(finished, "tiny", shelf)
+
+
+def test_large_weights_are_not_kept(finished, shelf, monkeypatch):
     monkeypatch.setattr(zoo, "MOST_BYTES", 10)
     with pytest.raises(ValueError, match="larger than 10 bytes"):
-        zoo.keep(tiny_run.folder, "tiny", tmp_path)
-    assert not list(tmp_path.iterdir())
+        zoo.keep(finished, "tiny", shelf)
+    assert not list(shelf.iterdir())

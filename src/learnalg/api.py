@@ -32,7 +32,7 @@ class Model:
     def solve(self, *operands: ArrayLike, task: str = "") -> Floats:
         """The model's answer for one matrix or a batch, or for several operands (M and N, M and V).
 
-        Decoding is bound to the shape of the answer. `task` is needed by models of several tasks.
+        Decoding is bound to the task and to the shape of its answer. `task` is needed by models of several tasks.
         """
         index, name = self._find_task(task)
         chosen = self.config.data.tasks[index][1]
@@ -44,7 +44,7 @@ class Model:
         ids = source.frame(numbers, chosen.input_shape(m, n), index)
         shape = chosen.output_shape(m, n)
         longest = target.length(shape) + 1
-        written = greedy(self.module, torch.from_numpy(ids), longest, Grammar(target, longest), shape)  # type: ignore[arg-type]
+        written = greedy(self.module, torch.from_numpy(ids), longest, Grammar(target, longest, task=index), shape)  # type: ignore[arg-type]
         answers = target.decode(written.numpy()).matrices(np.arange(len(ids)), shape)
         return answers if is_batch else answers[0]
 
@@ -89,7 +89,7 @@ class Model:
 
 
 def load(path: str | Path) -> Model:
-    """A run's folder or a .safetensors file."""
+    """A run's folder, a .safetensors file, or a shipped model by its name."""
     return Model(*load_model(Path(path)))
 
 

@@ -55,6 +55,7 @@ def _seconds(work: Callable[..., object], *arguments: object) -> float:
 
 def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> tuple[dict[str, float], list[Speed]]:
     """The machine's rates by precision, and the speed of each case."""
+    torch.set_flush_denormal(True)
     device = pick_device("cpu")
     configs = {name: settle(config, device) for name, config in cases.items()}
     states = {name: start(config, device) for name, config in configs.items()}

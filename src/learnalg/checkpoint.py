@@ -24,6 +24,12 @@ def write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        if os.name == "posix":  # the new name itself must reach the disk too
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -67,7 +73,9 @@ def list_checkpoints(folder: Path) -> list[Path]:
 
 
 def forget_checkpoints_after(folder: Path, step: int) -> None:
-    """Those that a run resumed from an older one will write again."""
+    """Those that a run resumed from an older one will write again, and what a killed one left half written."""
+    for part in folder.glob(".*.part"):
+        part.unlink()
     for path in list_checkpoints(folder):
         if int(path.stem) > step:
             path.unlink()

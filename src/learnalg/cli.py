@@ -6,7 +6,7 @@ import os
 import sys
 
 COMMANDS = {  # name -> summary; the function is commands.run_NAME
-    "list": "tasks, encodings, ensembles, architectures, presets",
+    "list": "tasks, encodings, ensembles, recipes and all else to choose from",
     "train": "train a model and watch it learn",
     "resume": "go on with a run that was stopped",
     "evaluate": "test a model, in its domain or out of it",

@@ -39,7 +39,7 @@ def _check_types(config: Any) -> None:
             _need(value in items, f"{entry.name} {value!r}: must be one of {', '.join(items)}")
         elif typing.get_origin(hint) is tuple:
             is_right = isinstance(value, tuple) and all(_is_a(item, items[0]) for item in value)
-            _need(is_right, f"{entry.name} {value!r}: must be a list, each {_KINDS[items[0]]}")
+            _need(is_right, f"{entry.name} {value!r}: must be a tuple, each item {_KINDS[items[0]]}")
         elif hint in _KINDS:
             _need(_is_a(value, hint), f"{entry.name} {value!r}: must be {_KINDS[hint]}")
 
@@ -145,11 +145,12 @@ class ModelConfig:
     ffn_factor: int = 4  # hidden units of the feed-forward network, in dimensions
     dropout: float = 0.0  # share of activations dropped in training
     max_positions: int = 512  # longest sequence
-    input_embedding: str = "lookup"  # lookup: a learned row a word; features: smooth functions of its value
-    positions: str = "learned"  # learned: a row a place in the sequence; grid: row, column, place in the number
+    input_embedding: str = "lookup"  # of the encoder's words: `learnalg list embeddings`
+    output_embedding: str = "lookup"  # of the decoder's words; others than lookup need --no-tied
+    positions: str = "learned"  # learned, or grid (row, column, place in the number): `learnalg list positions`
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
-    norm_kind: Literal["layer", "rms"] = "layer"  # LayerNorm or RMSNorm
-    activation: Literal["relu", "gelu", "relu2"] = "relu"  # of the feed-forward network
+    norm_kind: str = "layer"  # layer or rms: `learnalg list norms`
+    activation: str = "relu"  # of the feed-forward network: relu, gelu or relu2
     qk_norm: bool = False  # normalise queries and keys
     bias: bool = True  # biases in linear layers
     zero_init: bool = False  # start each sublayer's output projection at zero

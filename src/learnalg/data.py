@@ -150,11 +150,8 @@ def fixed_set(config: DataConfig, num: int, seed: int, split: str = "test") -> I
     stream = Stream(config, seed, split, TEST_CHUNK)
     for index in range(-(-num // TEST_CHUNK)):
         batch = stream.batch(index)
-        yield batch if num - index * TEST_CHUNK >= TEST_CHUNK else head(batch, num - index * TEST_CHUNK)
-
-
-def head(batch: Batch, num: int) -> Batch:
-    return shard(batch, 0, num)
+        left = num - index * TEST_CHUNK
+        yield batch if left >= TEST_CHUNK else shard(batch, 0, left)
 
 
 def shard(batch: Batch, start: int, stop: int) -> Batch:

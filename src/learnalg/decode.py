@@ -1,7 +1,7 @@
 """From a model to sequences: greedy decoding and beam search, cached and batched, free or bound to the grammar.
 
 The grammar of an output is simple: a task token in joint training, two dimensions, as many numbers as these say, an
-end. Bound to it, every prediction is a well-formed matrix; `shape` binds the dimensions too.
+end. Bound to it, every prediction is a well-formed matrix; `task` and `shape` bind these too.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from learnalg.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, MAX_DIM
 class Grammar:
     """Which words may follow. Rows of `kinds_KV`: task, dimension, one for each place of a number, end."""
 
-    def __init__(self, tokenizer: Tokenizer, max_length: int, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, max_length: int, device: torch.device | str = "cpu", task: int | None = None
+    ) -> None:
         self.header, self.width, self.max_length = tokenizer.header, tokenizer.width, max_length
         if max_length < tokenizer.length((1, 1)) + 1:
             raise ValueError(f"max_length {max_length}: not even a 1x1 matrix fits")
-        ranges = [(FIRST_TASK, FIRST_TASK + len(tokenizer.task_names)), (FIRST_DIM, FIRST_DIM + MAX_DIM)]
+        first, last = (0, len(tokenizer.task_names) - 1) if task is None else (task, task)
+        ranges = [(FIRST_TASK + first, FIRST_TASK + last + 1), (FIRST_DIM, FIRST_DIM + MAX_DIM)]
         ranges += [(FIRST_NUMBER + start, FIRST_NUMBER + stop) for start, stop in tokenizer.encoding.slots]
         ranges += [(END, END + 1)]
         self.kinds_KV = torch.zeros(len(ranges), tokenizer.vocab_size, dtype=torch.bool, device=device)

@@ -30,6 +30,7 @@ from learnalg.tasks.task import difference
 from learnalg.tokenizer import END, OK, PAD, REASONS
 
 TOLERANCES = (0.05, 0.02, 0.01, 0.005)
+PORTION = 500  # examples that a model reads at once
 
 # Over all coefficients. The paper's text defines L2 without the root (a ratio of squares): `l2-squared`.
 NORMS: dict[str, Callable[[Floats], Floats]] = {
@@ -104,10 +105,11 @@ def judge(config: DataConfig, batch: Batch, written: Ints) -> tuple[Judged, Floa
         solution = group.solutions[right]
         rounded, _ = tokenizer.encoding.decode(tokenizer.encoding.encode(solution))
         exact[rows] = (predicted == rounded).all(axis=(1, 2))
-        residual, reference = task.residual(group.inputs[right], solution, predicted)
-        for k, name in enumerate(names):
-            errors[k, rows] = _ratio(NORMS[name](residual), NORMS[name](reference), exact[rows])
-            distances[k, rows] = _ratio(NORMS[name](predicted - solution), NORMS[name](solution), exact[rows])
+        with np.errstate(over="ignore", invalid="ignore"):  # wild predictions
+            residual, reference = task.residual(group.inputs[right], solution, predicted)
+            for k, name in enumerate(names):
+                errors[k, rows] = _ratio(NORMS[name](residual), NORMS[name](reference), exact[rows])
+                distances[k, rows] = _ratio(NORMS[name](predicted - solution), NORMS[name](solution), exact[rows])
     judged = Judged(
         tasks,
         dims,
@@ -127,9 +129,9 @@ def _ratio(part: Floats, whole: Floats, exact: NDArray[np.bool_]) -> Floats:
 
 @torch.inference_mode()
 def predict(
-    model: Any, config: DataConfig, sources: Ints, beam_width: int = 1, constrained: bool = False, rows: int = 500
+    model: Any, config: DataConfig, sources: Ints, beam_width: int = 1, constrained: bool = False, rows: int = PORTION
 ) -> Ints:
-    """Decodes sources in portions of `rows`, without the padding that other examples need."""
+    """Decodes sources in portions of `rows`."""
     device = next(model.parameters()).device
     longest = config.lengths[1]
     grammar = Grammar(config.tokenizers[1], longest, device) if constrained else None
@@ -149,9 +151,9 @@ def teacher_forced(model: nn.Module, batch: Batch) -> tuple[float, int]:
     device = next(model.parameters()).device
     total, tokens = 0.0, 0
     with torch.inference_mode():
-        for start in range(0, len(batch), 500):
-            source = torch.from_numpy(batch.sources[start : start + 500]).to(device)
-            target = torch.from_numpy(batch.targets[start : start + 500]).to(device)
+        for start in range(0, len(batch), PORTION):
+            source = torch.from_numpy(batch.sources[start : start + PORTION]).to(device)
+            target = torch.from_numpy(batch.targets[start : start + PORTION]).to(device)
             logits = model(source, decoder_input(target))
             total += float(sequence_loss(logits, target, PAD, None))
             tokens += int((target != PAD).sum())

@@ -90,10 +90,10 @@ class Optimizer:
     def __init__(self, config: OptimConfig, model: nn.Module, num_steps: int) -> None:
         self.config, self.num_steps = config, num_steps
         named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-        hidden = [p for name, p in named if p.ndim == 2 and ".layers." in name]
+        hidden = [p for name, p in named if p.ndim == 2 and "layers" in name.split(".")]
         betas = (config.beta1, config.beta2)
         self.parts: list[torch.optim.Optimizer] = []
-        if config.optimizer == "muon":
+        if config.optimizer == "muon" and hidden:
             self.parts.append(Muon(hidden, config.muon_learning_rate, weight_decay=config.weight_decay))
             is_hidden = {id(p) for p in hidden}
             rest = [p for _, p in named if id(p) not in is_hidden]

@@ -99,9 +99,13 @@ def join_processes(config: RunConfig) -> Iterator[torch.device]:
         return
     if config.train.batch_size % world:
         raise ValueError(f"batch_size {config.train.batch_size} cannot be shared by {world} processes")
-    if str(device) == "cuda":
+    if device.type == "cuda":
+        if ":" in str(device):
+            raise ValueError(f"device {device}: under torchrun each process takes its own, say cuda")
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        torch.cuda.set_device(device)
+    # Gradients go by NCCL; counts and signals stay on the CPU and go by gloo.
+    dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
     try:
         yield device
     finally:

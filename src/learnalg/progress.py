@@ -19,12 +19,17 @@ class Watcher(Protocol):
 
     def on_evaluation(self, examples: int, report: Report) -> None: ...
 
+    def on_final_test(self, num: int) -> None: ...
+
 
 class Silent:
     def on_log(self, examples: int, loss: float, rate: float, seconds_left: float) -> None:
         pass
 
     def on_evaluation(self, examples: int, report: Report) -> None:
+        pass
+
+    def on_final_test(self, num: int) -> None:
         pass
 
 
@@ -43,11 +48,11 @@ class Lines:
     """A line at most every few seconds, and one for each evaluation."""
 
     def __init__(self, total: int, every: float = 10.0) -> None:
-        self.total, self.every, self.last, self.accuracy = total, every, time.monotonic(), ""
+        self.total, self.every, self.last = total, every, time.monotonic()
 
     def line(self, examples: int, loss: float, rate: float, left: float) -> str:
         parts = [f"{examples:,} / {self.total:,}", f"loss {loss:.3f}", f"{rate:,.0f} examples/s", f"{clock(left)} left"]
-        return "   ".join([*parts, self.accuracy])
+        return "   ".join(parts)
 
     def on_log(self, examples: int, loss: float, rate: float, seconds_left: float) -> None:
         if time.monotonic() - self.last >= self.every:
@@ -55,8 +60,11 @@ class Lines:
             print(self.line(examples, loss, rate, seconds_left), flush=True)
 
     def on_evaluation(self, examples: int, report: Report) -> None:
-        self.accuracy = accuracies(report)
-        print(f"{examples:,} examples: within {self.accuracy}   well-formed {100 * report.well_formed:.1f}", flush=True)
+        well_formed = f"{100 * report.well_formed:.1f}"
+        print(f"{examples:,} examples: within {accuracies(report)}   well-formed {well_formed}", flush=True)
+
+    def on_final_test(self, num: int) -> None:
+        print(f"testing on {num:,} examples ...", flush=True)
 
 
 @contextmanager
@@ -64,34 +72,26 @@ def watch(title: str, total: int) -> Iterator[Watcher]:
     if not sys.stdout.isatty():
         yield Lines(total)
         return
-    from rich.console import Console
+    from rich.console import Group
+    from rich.live import Live
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.text import Text
 
-    columns = [
-        TextColumn("[bold]{task.description}"),
-        BarColumn(24),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[line]}"),
-    ]
-    with Progress(*columns, console=Console(), refresh_per_second=4) as progress:
-        yield Live(progress, title, total)
+    bar = Progress(TextColumn("[bold]{task.description}"), BarColumn(), TaskProgressColumn())
+    task, now, last = bar.add_task(title, total=total), Text("starting"), Text("")
 
+    class OnScreen(Lines):
+        """The bar with the numbers below it; they must fit into 80 columns."""
 
-class Live(Lines):
-    """The same line beside a bar; evaluations stay on the screen above it."""
+        def on_log(self, examples: int, loss: float, rate: float, seconds_left: float) -> None:
+            bar.update(task, completed=examples)
+            now.plain = self.line(examples, loss, rate, seconds_left)
 
-    def __init__(self, progress: object, title: str, total: int) -> None:
-        super().__init__(total, every=0.0)
-        from rich.progress import Progress
+        def on_evaluation(self, examples: int, report: Report) -> None:
+            last.plain = f"accuracy within {accuracies(report)}"
 
-        assert isinstance(progress, Progress)
-        self.progress = progress
-        self.bar = progress.add_task(title, total=total, line="starting")
+        def on_final_test(self, num: int) -> None:
+            now.plain = f"testing on {num:,} examples ..."
 
-    def on_log(self, examples: int, loss: float, rate: float, seconds_left: float) -> None:
-        line = self.line(examples, loss, rate, seconds_left)
-        self.progress.update(self.bar, completed=examples, line=line)
-
-    def on_evaluation(self, examples: int, report: Report) -> None:
-        self.accuracy = accuracies(report)
-        self.progress.console.print(f"{examples:>11,} examples   accuracy within {self.accuracy}", highlight=False)
+    with Live(Group(bar, now, last), refresh_per_second=4):
+        yield OnScreen(total)

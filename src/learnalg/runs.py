@@ -14,6 +14,8 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,11 @@ from torch import Tensor, nn
 from learnalg.checkpoint import load_tensors, save_tensors, write_whole
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.models import build, sides
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 MODEL_FILE = "model.safetensors"
 FORMAT = "learnalg-1"
@@ -54,6 +61,17 @@ class Run:
         if not isinstance(values, dict):
             raise ValueError(f"{path}: expected the tables data, model, optim, train")
         return cls(folder, from_dict(values))
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """One process at a time writes to a run; the lock ends with the process, however it ends."""
+        with (self.folder / "config.json").open() as file:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise ValueError(f"{self.folder} is being trained by another process") from None
+            yield
 
     @property
     def checkpoints(self) -> Path:

@@ -12,9 +12,13 @@ Under torchrun each process takes its share of every batch, and the first one wr
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
+import math
+import os
 import shutil
 import time
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,10 +30,10 @@ from torch.nn.parallel import DistributedDataParallel
 
 from learnalg.checkpoint import forget_checkpoints_after, load_checkpoint, save_checkpoint
 from learnalg.config import RunConfig, replace_fields
-from learnalg.data import Batch, Stream, prefetch
-from learnalg.evaluate import Report, decoder_input, evaluate
+from learnalg.data import SPLITS, Batch, Stream, prefetch
+from learnalg.evaluate import TOLERANCES, Report, decoder_input, evaluate
 from learnalg.loss import SoftTargets, sequence_loss
-from learnalg.models import build, check_model, sides
+from learnalg.models import build, check_model, count_parameters, sides
 from learnalg.optim import Optimizer, rate
 from learnalg.processes import (
     InterruptedRunError,
@@ -70,20 +74,24 @@ def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watch
     _check_tensorboard(config)
     with join_processes(config) as device:
         config = settle(config, device)
+        _check_memory(config)
         weights = load_weights(init)[1] if init else None
         state = start(config, device)
         if weights is not None and init is not None:
             set_weights(state.model, weights, init)
-        # Matrices that cannot be drawn or written are refused here, before there is a folder.
+        # Matrices that cannot be drawn or written, in any split, are refused here, before there is a folder.
+        for split in SPLITS:
+            Stream(config.data, config.train.seed, split, 1).batch(0)
         first = Stream(config.data, config.train.seed, "train", PRIOR_NUM).batch(0)
         if init is None and config.optim.prior_bias:
             state.model.set_prior(torch.from_numpy(first.targets).to(device))
         _check_disk(out, state)
         run = Run.create(out, config) if is_first() else Run(out, config)
-        if is_first():
-            run.add_session(device=str(device), init=str(init or ""), threads=torch.get_num_threads())
-            _save(run, state)
-        return _loop(run, state, watcher or Silent())
+        with run.locked() if is_first() else nullcontext():
+            if is_first():
+                run.add_session(device=str(device), init=str(init or ""), threads=config.train.threads)
+                _save(run, state)
+            return _loop(run, state, watcher or Silent())
 
 
 def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None) -> Run:
@@ -91,23 +99,27 @@ def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None) -
     run = Run.open(folder)
     if (folder / RESULT_FILE).is_file():  # also a run that stopped early is finished
         return run
-    with join_processes(run.config) as device:
+    _check_tensorboard(run.config)
+    with join_processes(run.config) as device, run.locked() if is_first() else nullcontext():
         tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
         state = start(run.config, device)
         _restore(state, tensors, metadata)
+        _check_disk(folder, state)
         if is_first():
             run.forget_metrics_after(state.step)
             forget_checkpoints_after(run.checkpoints, state.step)
-            run.add_session(device=str(device), resumed_at=state.step, threads=torch.get_num_threads())
+            run.add_session(device=str(device), resumed_at=state.step, threads=run.config.train.threads)
         return _loop(run, state, watcher or Silent())
 
 
 def settle(config: RunConfig, device: torch.device) -> RunConfig:
-    """Replaces 'auto' by what it means here, so that the run's config says what was done."""
+    """Replaces 'auto' by what it means here, so that the run's config says what was done, and is resumed so."""
     check_model(config.model)
+    if not config.train.threads:
+        config = replace_fields(config, threads=torch.get_num_threads())
     if config.train.precision != "auto":
         return config
-    pays = torch.tensor(int(bf16_pays(device)), device=device)
+    pays = torch.tensor(int(bf16_pays(device)))
     if dist.is_initialized():
         dist.broadcast(pays, 0)  # each measured for itself
     return replace_fields(config, precision="bf16" if pays else "fp32")
@@ -115,8 +127,7 @@ def settle(config: RunConfig, device: torch.device) -> RunConfig:
 
 def start(config: RunConfig, device: torch.device) -> TrainState:
     """Weights of the seed, and everything that a step needs."""
-    if config.train.threads:
-        torch.set_num_threads(config.train.threads)
+    torch.set_num_threads(config.train.threads)
     torch.manual_seed(config.train.seed)
     model = build(config.model, *sides(config.data)).to(device)
     optimizer = Optimizer(config.optim, model, config.train.num_steps)
@@ -138,27 +149,31 @@ def train_step(state: TrainState, batch: Batch) -> None:
     with torch.autocast(state.device.type, torch.bfloat16, enabled=state.config.train.precision == "bf16"):
         logits_BTV: Tensor = state.forward(source_BS, decoder_input(target_BT), bool((batch.sources == PAD).any()))
     loss_sum = sequence_loss(logits_BTV, target_BT, PAD, state.soft)
-    logged = torch.stack([loss_sum.detach().cpu(), num_tokens])
     world = 1
     if dist.is_initialized():  # gradients are averaged over processes: divide by the mean number of tokens
         world = dist.get_world_size()
-        dist.all_reduce(logged)
-    (loss_sum * (world / float(logged[1]))).backward()
+        dist.all_reduce(num_tokens)
+    (loss_sum * (world / float(num_tokens))).backward()
     state.optimizer.step(state.step)
-    state.loss_sum += float(logged[0])
-    state.loss_tokens += int(logged[1])
     state.step += 1
+    total = loss_sum.detach().cpu()
+    if dist.is_initialized():
+        dist.all_reduce(total)
+    if not math.isfinite(total):
+        raise ValueError(f"the loss at step {state.step} is {float(total)}: try smaller learning rates")
+    state.loss_sum += float(total)
+    state.loss_tokens += int(num_tokens)
 
 
 def _loop(run: Run, state: TrainState, watcher: Watcher) -> Run:
     config, num_steps = run.config, run.config.train.num_steps
     size, eval_every = config.train.batch_size, max(1, round(config.train.eval_every / config.train.batch_size))
     stream = Stream(config.data, config.train.seed, "train", size)
-    board = _tensorboard(run)
+    board = _tensorboard(run, state.step)
     started, before = time.monotonic(), state.seconds
     last_save, logged_at, logged_step = started, started, state.step
     final = state.stopped or state.step >= num_steps
-    with catch_signals() as signals:
+    with catch_signals() as signals, closing(board):
         for batch in prefetch(stream, state.step, state.step if final else num_steps, config.train.workers):
             train_step(state, own_part(batch))
             now = time.monotonic()
@@ -187,10 +202,11 @@ def _loop(run: Run, state: TrainState, watcher: Watcher) -> Run:
                 raise InterruptedRunError(number, state.step)
             if final:
                 break
-    if board is not None:
-        board.close()
     if is_first():
+        watcher.on_final_test(config.train.final_num)
         _finish(run, state)
+    if dist.is_initialized():
+        dist.barrier()  # nobody leaves before the first process is done
     return run
 
 
@@ -198,7 +214,7 @@ def _evaluate_along(run: Run, board: Any, state: TrainState, watcher: Watcher) -
     """On the fixed validation set; whether the criterion to stop early is met, agreed by all processes."""
     config, reached = run.config.train, torch.zeros(1)
     if is_first():
-        wanted = tuple(dict.fromkeys((0.05, 0.02, 0.01, 0.005, config.stop_tolerance)))
+        wanted = tuple(dict.fromkeys((*TOLERANCES, config.stop_tolerance)))
         report = evaluate(state.model, run.config.data, config.eval_num, config.seed, wanted, split="valid")
         values = {"valid_loss": report.loss, "accuracy": report.accuracy, "well_formed": report.well_formed}
         _log(run, board, state, values)
@@ -231,7 +247,7 @@ def result(run: Run, state: TrainState, report: Report) -> dict[str, Any]:
 def _log(run: Run, board: Any, state: TrainState, values: dict[str, Any]) -> None:
     examples = state.step * run.config.train.batch_size
     run.add_metrics({"step": state.step, "examples": examples, "seconds": round(state.seconds, 2)} | values)
-    if board is not None:
+    if run.config.train.tensorboard:
         for name, value in values.items():
             if isinstance(value, float):
                 board.add_scalar(name, value, examples)
@@ -239,12 +255,13 @@ def _log(run: Run, board: Any, state: TrainState, values: dict[str, Any]) -> Non
             board.add_scalar(f"accuracy/{tolerance}", share, examples)
 
 
-def _tensorboard(run: Run) -> Any:
+def _tensorboard(run: Run, step: int) -> Any:
+    """A writer of events, or something that only closes."""
     if not run.config.train.tensorboard or not is_first():
-        return None
+        return io.StringIO()
     from torch.utils.tensorboard import SummaryWriter
 
-    return SummaryWriter(str(run.folder / "tensorboard"))
+    return SummaryWriter(str(run.folder / "tensorboard"), purge_step=step * run.config.train.batch_size + 1)
 
 
 def _check_tensorboard(config: RunConfig) -> None:
@@ -274,6 +291,14 @@ def _restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, 
     state.step = int(metadata["step"])
     for name, value in json.loads(metadata["kept"]).items():
         setattr(state, name, value)
+
+
+def _check_memory(config: RunConfig) -> None:
+    """Weights, gradients and two moments, 4 bytes each, must fit into the machine."""
+    need = 16 * sum(count_parameters(config.model, *sides(config.data)).values())
+    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else need
+    if need > have:
+        raise ValueError(f"this model needs {need / 1e9:,.0f} GB, and the machine has {have / 1e9:,.0f}")
 
 
 def _check_disk(out: Path, state: TrainState) -> None:

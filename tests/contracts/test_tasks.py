@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
+from learnalg.config import DataConfig
 from learnalg.matrices import Ensemble
 from learnalg.tasks import TASKS, get_task
 from learnalg.tasks.eigen import ORDERS, SIGNS
@@ -119,12 +120,11 @@ def test_solving_leaves_the_inputs_alone(name, options, m, n):
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize(("m", "n"), [(4, 6), (6, 4)])
 def test_rectangles_are_refused_by_square_tasks_only(name, m, n):
-    task = get_task(name)
-    if admits(task, m, n):
-        task.check_dims(m, n)
+    if admits(get_task(name), m, n):
+        assert DataConfig(task=name, dim=f"{m}x{n}").dims.admits(m, n)
     else:
         with pytest.raises(ValueError, match=f"{m}x{n}"):
-            task.check_dims(m, n)
+            DataConfig(task=name, dim=f"{m}x{n}")
 
 
 @pytest.mark.parametrize("name", TASKS)

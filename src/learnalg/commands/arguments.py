@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import inspect
 import io
+import re
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +35,8 @@ def parse(command: type[Command], name: str, arguments: list[str], default: Comm
         if not stop.code:
             raise
         message = getattr(stop.__context__, "message", "") or _message(said.getvalue())
+        flag = re.search(r"Error parsing (--[\w-]+)", said.getvalue())
+        message = f"{flag[1]}: {message}" if flag else message
         raise ValueError(f"{message} (see learnalg {name} --help)") from None
 
 
@@ -58,6 +61,16 @@ def take(arguments: list[str], flag: str) -> tuple[str, list[str]]:
     return "", arguments
 
 
+def flags_of(arguments: list[str], flag: str) -> list[str]:
+    """All of one flag with their values, to be said again."""
+    said: list[str] = []
+    value, arguments = take(arguments, flag)
+    while value:
+        said += [flag, value]
+        value, arguments = take(arguments, flag)
+    return said
+
+
 def load_plugins(arguments: list[str]) -> list[str]:
     """Runs the files given by --plugin, which add tasks, encodings or architectures to the registries."""
     while True:
@@ -68,4 +81,7 @@ def load_plugins(arguments: list[str]) -> list[str]:
         if not Path(path).is_file() or spec is None or spec.loader is None:
             raise ValueError(f"plugin {path}: no such Python file")
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except (SyntaxError, ImportError) as error:
+            raise ValueError(f"plugin {path}: {error}") from None

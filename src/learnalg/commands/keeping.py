@@ -30,14 +30,16 @@ def run_verify(arguments: list[str]) -> int:
     if not command.results:
         raise ValueError("which results? learnalg verify results/*.json")
     from learnalg.evaluate import evaluate, wilson
-    from learnalg.runs import load_model
+    from learnalg.runs import ZOO, load_model
 
     worst = 0
     for path in command.results:
         if not path.is_file():
             raise ValueError(f"{path}: no such file")
-        kept = json.loads(path.read_text())["report"]
-        config, model = load_model(Path(path.stem))
+        kept = json.loads(path.read_text()).get("report", {})
+        if "accuracy" not in kept:
+            raise ValueError(f"{path} is no result of a run")
+        config, model = load_model(ZOO / f"{path.stem}.safetensors")
         num = min(command.num or kept["num"], kept["num"])
         report = evaluate(model, config.data, num, kept["seed"])
         agrees = True

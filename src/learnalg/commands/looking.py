@@ -19,7 +19,7 @@ from learnalg.tasks import COTRAINING, TASKS, get_task
 
 
 def run_list(arguments: list[str]) -> int:
-    """tasks, encodings, ensembles, architectures, embeddings, positions, presets"""
+    """What there is to choose from."""
 
     def architectures(which: str) -> dict[str, str]:
         import learnalg.models as models
@@ -31,12 +31,13 @@ def run_list(arguments: list[str]) -> int:
     kinds: dict[str, Callable[[], dict[str, str]]] = {
         "tasks": lambda: {name: get_task(name).summary for name in TASKS} | {COTRAINING: several},
         "encodings": lambda: {
-            name: f"{len(e.slots)} tokens a number, {len(e.words)} words" for name, e in ENCODINGS.items()
+            name: f"tokens a number: {len(e.slots)}, words: {len(e.words):,}" for name, e in ENCODINGS.items()
         },
         "ensembles": lambda: {name: ENSEMBLE_SUMMARIES.get(name, "") for name in ENSEMBLES},
         "architectures": lambda: architectures("MODELS"),
         "embeddings": lambda: architectures("EMBEDDINGS"),
         "positions": lambda: architectures("POSITIONS"),
+        "norms": lambda: architectures("NORMS"),
         "recipes": lambda: {
             p.stem: p.read_text().partition("\n")[0].removeprefix("# ") for p in sorted(RECIPES.glob("*.toml"))
         },

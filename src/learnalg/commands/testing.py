@@ -18,7 +18,7 @@ class Evaluate:
     """Test a model on a fixed test set, in its domain or out of it. The set depends on --seed and the data's flags
     only, and shares no example with any training."""
 
-    model: Annotated[Path, tyro.conf.Positional]  # a run's folder or a .safetensors file
+    model: Annotated[Path, tyro.conf.Positional]  # a run's folder, a .safetensors file or a shipped model's name
     num: int = 10_000  # examples of the test set
     seed: int = 0  # of the test set
     tolerances: tuple[float, ...] = (0.05, 0.02, 0.01, 0.005)  # 0 asks for the exact solution
@@ -26,10 +26,11 @@ class Evaluate:
     ensemble: tuple[str, ...] = ()  # other matrices than in training: `learnalg list ensembles`
     ensemble_weights: tuple[float, ...] = ()  # weights of a mixture
     amplitude: tuple[float, ...] = ()  # another A, or a range
-    sigma_factor: float = 0.0  # sigma_test / sigma_train; 0: as in training
+    sigma_factor: float | None = None  # sigma_test / sigma_train
     dim: str = ""  # other dimensions than in training
-    noise: float = -1.0  # another input noise
+    noise: float | None = None  # another input noise
     beam: int = 1  # width of the beam; 1 is greedy decoding
+    device: str = "cpu"  # where to run: auto, cpu, cuda, mps
     constrained: bool = False  # decode within the grammar of matrices only
     json: bool = False  # print one JSON object
     save: Path | None = None  # write inputs, solutions and predictions to this .npz file
@@ -39,6 +40,7 @@ def run_evaluate(arguments: list[str]) -> int:
     """Test a model."""
     command = parse(Evaluate, "evaluate", load_plugins(arguments))
     from learnalg.evaluate import check_arguments, evaluate, save_predictions
+    from learnalg.processes import pick_device
     from learnalg.report import print_report
     from learnalg.runs import load_model
 
@@ -47,14 +49,18 @@ def run_evaluate(arguments: list[str]) -> int:
         raise ValueError(f"{command.save} exists already")
     if command.save is not None and not command.save.parent.is_dir():
         raise ValueError(f"--save {command.save}: there is no folder {command.save.parent}")
+    device = pick_device(command.device)
     config, model = load_model(command.model)
+    model.to(device)
     changes: dict[str, Any] = {}
-    for name in ("ensemble", "ensemble_weights", "amplitude", "sigma_factor", "dim"):
+    for name in ("ensemble", "ensemble_weights", "amplitude", "dim"):
         if getattr(command, name):
             changes[name] = getattr(command, name)
     if command.ensemble and not command.ensemble_weights:
         changes["ensemble_weights"] = ()
-    if command.noise >= 0:
+    if command.sigma_factor is not None:
+        changes["sigma_factor"] = command.sigma_factor * config.data.sigma_factor
+    if command.noise is not None:
         changes["noise"] = command.noise
     data = replace(config, data=replace(config.data, **changes)).data  # the run's config checks the lengths
     keep: list[Any] | None = [] if command.save is not None else None
@@ -69,12 +75,12 @@ def run_evaluate(arguments: list[str]) -> int:
         constrained=command.constrained,
         keep=keep,
     )
-    if command.save is not None and keep is not None:
-        save_predictions(command.save, data, keep)
     if command.json:
         print(json.dumps(asdict(report)))
     else:
         print_report(asdict(report))
+    if command.save is not None and keep is not None:
+        save_predictions(command.save, data, keep)
     return 0
 
 
@@ -82,7 +88,7 @@ def run_evaluate(arguments: list[str]) -> int:
 class Solve:
     """Solve one problem with a model, beside NumPy's answer."""
 
-    model: Annotated[Path, tyro.conf.Positional]  # a run's folder or a .safetensors file
+    model: Annotated[Path, tyro.conf.Positional]  # a run's folder, a .safetensors file or a shipped model's name
     matrices: Annotated[tuple[Path, ...], tyro.conf.Positional]  # .npy, .csv or .txt; two for add, matvec, matmul
     task: str = ""  # for models of several tasks
     json: bool = False  # print one JSON object

@@ -6,13 +6,13 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
-from learnalg.commands.arguments import load_plugins, parse, take
+from learnalg.commands.arguments import flags_of, load_plugins, parse, take
 from learnalg.config import RunConfig
 from learnalg.presets import find_recipe, preset, read_config
 
@@ -24,24 +24,37 @@ class Train:
 
     run: RunConfig
     out: Path | None = None  # folder of the run; none: runs/TASK-DIM-seed-SEED
-    init: Path | None = None  # a run or .safetensors file whose weights to start from
+    init: Path | None = None  # a run, a .safetensors file or a shipped model whose network and weights to start from
     quiet: bool = False  # no progress
 
 
 def run_train(arguments: list[str]) -> int:
     """Train a model."""
-    arguments = load_plugins(arguments)
+    plugins, arguments = arguments, load_plugins(arguments)
     chosen, arguments = take(arguments, "--preset")
     base = preset(chosen or "fast")
     file, arguments = take(arguments, "--config")
     if file:
         base = read_config(find_recipe(file), base)
-    command = parse(Train, "train", arguments, Train(run=base))
+    init, arguments = take(arguments, "--init")
+    if init:
+        base = _like(Path(init), base)
+    command = parse(Train, "train", arguments, Train(run=base, init=Path(init) if init else None))
     from learnalg.train import train
 
     config = command.run
     out = command.out or Path("runs") / f"{config.data.task}-{config.data.dim}-seed-{config.train.seed}"
-    return _watched(config, out, command.quiet, lambda watcher: train(config, out, command.init, watcher))
+    hint = " ".join(["learnalg resume", str(out), *flags_of(plugins, "--plugin")])
+    return _watched(config, out, command.quiet, hint, lambda watcher: train(config, out, command.init, watcher))
+
+
+def _like(origin: Path, base: RunConfig) -> RunConfig:
+    """Weights fit the network and the words that they were trained with: these are taken over."""
+    from learnalg.runs import load_weights
+
+    config, _ = load_weights(origin)
+    words = {name: getattr(config.data, name) for name in ("input_encoding", "output_encoding")}
+    return replace(base, model=config.model, data=replace(base.data, **words))
 
 
 @dataclass(frozen=True)
@@ -63,12 +76,14 @@ def run_resume(arguments: list[str]) -> int:
     if (command.run / RESULT_FILE).is_file():
         print(f"{command.run} has finished already")
         return 0
-    return _watched(config, command.run, command.quiet, lambda w: resume(command.run, command.checkpoint, w))
+    hint = " ".join(["learnalg resume", str(command.run), *flags_of(arguments, "--plugin")])
+    return _watched(config, command.run, command.quiet, hint, lambda w: resume(command.run, command.checkpoint, w))
 
 
-def _watched(config: RunConfig, out: Path, quiet: bool, go: Callable[[Any], Any]) -> int:
+def _watched(config: RunConfig, out: Path, quiet: bool, hint: str, go: Callable[[Any], Any]) -> int:
     from learnalg.processes import InterruptedRunError
     from learnalg.progress import Silent, clock, watch
+    from learnalg.runs import MODEL_FILE
     from learnalg.train import RESULT_FILE
 
     title = f"{config.data.task} {config.data.dim}"
@@ -77,14 +92,12 @@ def _watched(config: RunConfig, out: Path, quiet: bool, go: Callable[[Any], Any]
         with watching as watcher:
             go(watcher)
     except InterruptedRunError as stop:
-        print(f"{stop}; go on with: learnalg resume {out}", file=sys.stderr)
+        print(f"{stop}; go on with: {hint}", file=sys.stderr)
         return 128 + stop.number
     if not quiet and (out / RESULT_FILE).is_file():
         result = json.loads((out / RESULT_FILE).read_text())
         from learnalg.report import print_report
 
-        print(
-            f"\n{result['examples']:,} examples in {clock(result['seconds'])}; weights in {out / 'model.safetensors'}"
-        )
+        print(f"\n{result['examples']:,} examples in {clock(result['seconds'])}; weights in {out / MODEL_FILE}")
         print_report(result["report"])
     return 0

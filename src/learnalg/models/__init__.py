@@ -9,6 +9,7 @@ from torch import nn
 
 from learnalg.config import DataConfig, ModelConfig
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
+from learnalg.models.layers import ACTIVATIONS, NORMS
 from learnalg.models.seq2seq import Seq2Seq, Side
 from learnalg.models.transformer import Transformer
 from learnalg.tokenizer import FIRST_DIM, PAD, Tokenizer
@@ -25,10 +26,15 @@ def check_model(config: ModelConfig) -> None:
     for kind, name, registry in (
         ("architecture", config.architecture, MODELS),
         ("input embedding", config.input_embedding, EMBEDDINGS),
+        ("output embedding", config.output_embedding, EMBEDDINGS),
         ("positions", config.positions, POSITIONS),
+        ("norm kind", config.norm_kind, NORMS),
+        ("activation", config.activation, ACTIVATIONS),
     ):
         if name not in registry:
             raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(registry)}")
+    if config.tied and config.output_embedding != "lookup":
+        raise ValueError(f"output embedding {config.output_embedding!r} has no row for each word to tie: --no-tied")
 
 
 def side_of(tokenizer: Tokenizer) -> Side:

@@ -40,7 +40,7 @@ def value_features(values: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 class Features(nn.Module):
-    """Smooth features of a word's value; `rows` adds a learned correction for each word that starts near zero."""
+    """Smooth features of a word's value; words without one have a learned row."""
 
     features_VF: Tensor
     row_V: Tensor
@@ -66,7 +66,7 @@ class Features(nn.Module):
 
 
 def features_and_rows(side: Side, dim: int) -> Features:
-    """Smooth features of a word's value, and a learned row for each word."""
+    """Smooth features of a word's value, and a learned row for each word that starts near zero."""
     return Features(side, dim, rows=True)
 
 

@@ -71,7 +71,7 @@ class Decoder(nn.Module):
     def __init__(self, config: ModelConfig, side: Side) -> None:
         super().__init__()
         dim = config.width("decoder")
-        self.embed = Embed(config, side, dim, "lookup", shift=1)
+        self.embed = Embed(config, side, dim, config.output_embedding, shift=1)
         self.layers = nn.ModuleList(
             DecoderLayer(config, dim, config.width("encoder")) for _ in range(config.decoder_layers)
         )

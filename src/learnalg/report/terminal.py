@@ -17,7 +17,10 @@ def print_report(report: dict[str, Any]) -> None:
     console = Console(highlight=False)
     tolerances = list(next(iter(report["accuracy"].values())))
     data = report["data"]
-    matrices = f"dim {data['dim']}, {'+'.join(data['ensemble'])}"
+    amplitude = "-".join(f"{a:g}" for a in data["amplitude"])
+    matrices = f"dim {data['dim']}, {'+'.join(data['ensemble'])}, A={amplitude}"
+    matrices += f", sigma x {data['sigma_factor']:g}" if data["sigma_factor"] != 1 else ""
+    matrices += f", noise {data['noise']:g}" if data["noise"] else ""
     print(f"{report['task']}, {matrices}: accuracy in %, {report['num']:,} examples, seed {report['seed']}")
     table = Table()
     table.add_column("")
@@ -25,9 +28,8 @@ def print_report(report: dict[str, Any]) -> None:
         table.add_column("exact" if float(tolerance) == 0 else f"{100 * float(tolerance):g} %", justify="right")
     for norm, shares in report["accuracy"].items():
         table.add_row(norm, *(percent(shares[t]) for t in tolerances))
-        if norm == "l1":
-            intervals = [report["interval"][norm][t] for t in tolerances]
-            table.add_row("  95 %", *(f"{percent(low)}-{percent(high)}" for low, high in intervals), style="dim")
+        intervals = [report["interval"][norm][t] for t in tolerances]
+        table.add_row("  95 %", *(f"{percent(low)}-{percent(high)}" for low, high in intervals), style="dim")
     for norm, shares in report["distance_accuracy"].items():
         table.add_row(f"{norm}, distance to the solution", *(percent(shares[t]) for t in tolerances))
     for name in ("by_task", "by_dimension"):
@@ -45,11 +47,22 @@ def print_report(report: dict[str, Any]) -> None:
 
 def print_solution(answer: dict[str, Any]) -> None:
     console = Console(highlight=False)
-    table = Table(title=answer["task"], title_justify="left", padding=(0, 2))
-    for name in ("the model saw", "the model says", "NumPy says"):
-        table.add_column(name)
-    table.add_row(*(_matrix(answer[key]) for key in ("seen", "prediction", "solution")))
-    console.print(table)
+    matrices = {
+        "the model saw": _matrix(answer["seen"]),
+        "the model says": _matrix(answer["prediction"]),
+        "NumPy says": _matrix(answer["solution"]),
+    }
+    print(answer["task"])
+    widths = [max(len(name), *map(len, text.splitlines())) + 3 for name, text in matrices.items()]
+    if sum(widths) < console.width:
+        table = Table()
+        for name in matrices:
+            table.add_column(name, no_wrap=True)
+        table.add_row(*matrices.values())
+        console.print(table)
+    else:  # too wide to stand side by side
+        for name, text in matrices.items():
+            print(f"{name}:\n{text}")
     error = (
         "the solution is zero, the answer is not" if answer["error"] is None else f"{100 * answer['error']:.2f} % (L1)"
     )
@@ -57,4 +70,6 @@ def print_solution(answer: dict[str, Any]) -> None:
 
 
 def _matrix(matrix: np.ndarray) -> str:
-    return "\n".join("  ".join(f"{value:>9.4g}" for value in row) for row in matrix)
+    cells = [[f"{value:.4g}" for value in row] for row in matrix]
+    width = max(len(cell) for row in cells for cell in row)
+    return "\n".join("  ".join(f"{cell:>{width}}" for cell in row) for row in cells)

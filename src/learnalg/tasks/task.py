@@ -55,10 +55,6 @@ class Task:
         shapes = self.operands(m, n)
         return shapes[0][0], sum(cols for _, cols in shapes)
 
-    def check_dims(self, m: int, n: int) -> None:
-        if (self.square or self.symmetric) and m != n:
-            raise ValueError(f"this task needs square matrices, not {m}x{n}")
-
 
 def eye_like(matrices: Floats) -> Floats:
     """The identity, as often as there are matrices: (num, k, k) for (num, ., k)."""

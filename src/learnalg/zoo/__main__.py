@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from learnalg.runs import MODEL_FILE, ZOO, Run, write_json
+from learnalg.train import RESULT_FILE
 
 MOST_BYTES = 15_000_000
 
 
 def keep(folder: Path, name: str, results: Path) -> None:
     run = Run.open(folder)
-    result_file = folder / "result.json"
+    result_file = folder / RESULT_FILE
     if not result_file.is_file():
         raise ValueError(f"{folder} has not finished")
     if (folder / MODEL_FILE).stat().st_size > MOST_BYTES:
@@ -23,6 +24,8 @@ def keep(folder: Path, name: str, results: Path) -> None:
     result = json.loads(result_file.read_text())
     # provenance.json has the first session's commit and command: what the run was started with.
     result["provenance"] = json.loads((folder / "provenance.json").read_text())[0]
+    if result["provenance"]["commit"].endswith("+"):
+        raise ValueError(f"{folder} was trained with changes that are not committed")
     result["curve"] = [
         {"examples": line["examples"], "valid_loss": line["valid_loss"], "accuracy": line["accuracy"]["l1"]}
         for line in run.metrics()
