@@ -34,7 +34,7 @@ class Decimal(NamedTuple):
 def to_decimal(values: Floats, digits: int, lowest: int) -> Decimal:
     """Rounds to the nearest; `lowest` is the smallest exponent e that can be written."""
     values = np.asarray(values, dtype=np.float64)
-    size = np.abs(values)
+    size = np.abs(np.atleast_1d(values))
     if not np.isfinite(size).all():
         raise ValueError("NaN and infinity cannot be encoded")
     smallest = float(f"1e{lowest + digits - 1}")
@@ -43,12 +43,14 @@ def to_decimal(values: Floats, digits: int, lowest: int) -> Decimal:
     exponent = np.floor(np.log10(size)).astype(np.int64) - (digits - 1)
     mantissa = np.rint(_scaled(size, exponent)).astype(np.int64)
     # log10 may be off by one unit at a power of ten, and rounding may carry into a new digit.
-    off = (mantissa >= 10**digits).astype(np.int64) - (mantissa < 10 ** (digits - 1))
-    if off.any():
-        exponent = exponent + off
-        mantissa = np.rint(_scaled(size, exponent)).astype(np.int64)
+    off = (mantissa >= 10**digits) | (mantissa < 10 ** (digits - 1))
+    if off.any():  # few are
+        exponent[off] += np.where(mantissa[off] >= 10**digits, 1, -1)
+        mantissa[off] = np.rint(_scaled(size[off], exponent[off])).astype(np.int64)
     is_zero |= exponent < lowest
-    return Decimal((values < 0) & ~is_zero, np.where(is_zero, 0, mantissa), np.where(is_zero, 0, exponent))
+    mantissa[is_zero] = exponent[is_zero] = 0
+    negative = (values < 0) & ~is_zero.reshape(values.shape)
+    return Decimal(negative, mantissa.reshape(values.shape), exponent.reshape(values.shape))
 
 
 def to_float(number: Decimal) -> Floats:

@@ -51,8 +51,10 @@ class Encoding(Protocol):
 
 
 def in_slots(ids: Ints, slots: tuple[Slot, ...]) -> Bools:
-    start, stop = np.array(slots).T
-    return ((ids >= start) & (ids < stop)).all(axis=-1)
+    inside = np.ones(ids.shape[:-1], dtype=bool)
+    for place, (start, stop) in enumerate(slots):  # faster than .all(axis=-1) over so short an axis
+        inside &= (ids[..., place] >= start) & (ids[..., place] < stop)
+    return inside
 
 
 def check_general_form(digits: int, exponents: tuple[int, int]) -> None:
