@@ -12,7 +12,7 @@ import learnalg
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
     *("matrices", "tasks", "encodings", "tokenizer", "config", "presets", "data"),
-    *("models", "decode", "loss", "optim", "checkpoint", "runs", "evaluate", "processes"),
+    *("models", "decode", "loss", "optim", "checkpoint", "runs", "judge", "evaluate", "processes", "preflight"),
     *("progress", "train", "bench", "api", "report", "zoo", "commands", "cli"),
 )
 WITHOUT_TORCH = ORDER[: ORDER.index("data") + 1]

@@ -11,12 +11,9 @@ Under torchrun each process takes its share of every batch, and the first one wr
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import math
-import os
-import shutil
 import time
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
@@ -33,8 +30,9 @@ from learnalg.config import RunConfig, replace_fields
 from learnalg.data import SPLITS, Batch, Stream, prefetch
 from learnalg.evaluate import TOLERANCES, Report, decoder_input, evaluate
 from learnalg.loss import SoftTargets, sequence_loss
-from learnalg.models import build, check_model, count_parameters, sides
+from learnalg.models import build, check_model, sides
 from learnalg.optim import Optimizer, rate
+from learnalg.preflight import check_disk, check_memory, check_tensorboard
 from learnalg.processes import (
     InterruptedRunError,
     bf16_pays,
@@ -71,10 +69,10 @@ class TrainState:
 
 def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watcher | None = None) -> Run:
     """A new run in the folder `out`; `init` is a run or model whose weights it starts from."""
-    _check_tensorboard(config)
+    check_tensorboard(config)
     with join_processes(config) as device:
         config = settle(config, device)
-        _check_memory(config)
+        check_memory(config)
         weights = load_weights(init)[1] if init else None
         state = start(config, device)
         if weights is not None and init is not None:
@@ -85,7 +83,7 @@ def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watch
         first = Stream(config.data, config.train.seed, "train", PRIOR_NUM).batch(0)
         if init is None and config.optim.prior_bias:
             state.model.set_prior(torch.from_numpy(first.targets).to(device))
-        _check_disk(out, state)
+        check_disk(out, state.model)
         run = Run.create(out, config) if is_first() else Run(out, config)
         with run.locked() if is_first() else nullcontext():
             if is_first():
@@ -99,12 +97,12 @@ def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None) -
     run = Run.open(folder)
     if (folder / RESULT_FILE).is_file():  # also a run that stopped early is finished
         return run
-    _check_tensorboard(run.config)
+    check_tensorboard(run.config)
     with join_processes(run.config) as device, run.locked() if is_first() else nullcontext():
         tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
         state = start(run.config, device)
         _restore(state, tensors, metadata)
-        _check_disk(folder, state)
+        check_disk(folder, state.model)
         if is_first():
             run.forget_metrics_after(state.step)
             forget_checkpoints_after(run.checkpoints, state.step)
@@ -264,11 +262,6 @@ def _tensorboard(run: Run, step: int) -> Any:
     return SummaryWriter(str(run.folder / "tensorboard"), purge_step=step * run.config.train.batch_size + 1)
 
 
-def _check_tensorboard(config: RunConfig) -> None:
-    if config.train.tensorboard and importlib.util.find_spec("tensorboard") is None:
-        raise ValueError("tensorboard is not installed: pip install 'learnalg[tensorboard]'")
-
-
 def _save(run: Run, state: TrainState) -> None:
     tensors = {f"model.{name}": tensor for name, tensor in state.model.state_dict().items()}
     tensors |= {f"optim.{name}": tensor for name, tensor in state.optimizer.state_tensors().items()}
@@ -291,19 +284,3 @@ def _restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, 
     state.step = int(metadata["step"])
     for name, value in json.loads(metadata["kept"]).items():
         setattr(state, name, value)
-
-
-def _check_memory(config: RunConfig) -> None:
-    """Weights, gradients and two moments, 4 bytes each, must fit into the machine."""
-    need = 16 * sum(count_parameters(config.model, *sides(config.data)).values())
-    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else need
-    if need > have:
-        raise ValueError(f"this model needs {need / 1e9:,.0f} GB, and the machine has {have / 1e9:,.0f}")
-
-
-def _check_disk(out: Path, state: TrainState) -> None:
-    """A run keeps two checkpoints of weights and moments while it writes a third, and the weights."""
-    need = 10 * sum(p.numel() * p.element_size() for p in state.model.parameters())
-    folder = next(p for p in [out, *out.absolute().parents] if p.exists())
-    if shutil.disk_usage(folder).free < need:
-        raise ValueError(f"the disk of {out} is too full: this run needs {need / 1e6:.0f} MB")
