@@ -1,5 +1,6 @@
 """The README says what results/ says, and shows what the examples are."""
 
+import contextlib
 import json
 import re
 from pathlib import Path
@@ -49,3 +50,28 @@ def test_the_determinant_in_the_readme_is_the_example():
     source = (ROOT / "examples/determinant.py").read_text()
     assert shown is not None
     assert source.partition('"""\n\nimport')[2] == shown[0].removeprefix("```python\nimport").removesuffix("```")
+
+
+def test_the_python_in_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(from pathlib.*?)```", README, re.S)
+    small = "examples=256, encoder_layers=1, dim_model=32, heads=2, eval_num=50, final_num=50, threads=1"
+    assert "examples=200_000" in code
+    scope: dict = {}
+    exec(code.replace("examples=200_000", small).replace("num=1000", "num=50"), scope)
+    assert scope["model"].solve([[1.0, 0, 0], [0, 2, 0], [0, 0, 3]]).shape == (3, 1)
+
+
+def test_every_command_line_in_the_readme_is_a_command_with_its_flags(capsys):
+    from learnalg.cli import COMMANDS, main
+
+    lines = re.findall(r"^    learnalg (.*?)(?: +#.*)?$", README, re.M)
+    assert len(lines) >= 8
+    for line in lines:
+        command, *rest = line.split()
+        assert command in COMMANDS
+        with contextlib.suppress(SystemExit):
+            main([command, "--help"])
+        shown = capsys.readouterr().out
+        flags = {word for word in rest if word.startswith("--")} - {"--plugin"}
+        assert all(flag in shown for flag in flags), line
