@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from learnalg.config import OptimConfig
 from learnalg.models import Side, build
-from learnalg.optim import Muon, Optimizer, orthogonalise, rate
+from learnalg.optim import Muon, Optimizer, orthogonalise, rate, soft_width
 from learnalg.presets import PRESETS
 
 N = 1000  # steps of the run
@@ -354,3 +354,9 @@ def test_it_learns(kind):
     before = error()
     train(model, optimizer, range(100))
     assert error() < 0.2 * before
+
+
+def test_the_soft_width_shrinks_by_equal_factors_over_the_cool_down():
+    config = OptimConfig(soft_width=4.0, soft_width_end=0.25, cooldown=0.5)
+    assert [soft_width(config, step, 100) for step in (0, 50, 75, 100)] == pytest.approx([4.0, 4.0, 1.0, 0.25])
+    assert soft_width(OptimConfig(soft_width=4.0), 99, 100) == 4.0

@@ -194,6 +194,7 @@ class OptimConfig:
     clip: float = 5.0  # largest norm of the gradient; 0: none
     prior_bias: bool = False  # start the output bias at the words' log frequencies, counted on a first batch
     soft_width: float = 0.0  # soft targets: width, in words, of the bell around the right mantissa; 0: none
+    soft_width_end: float = 0.0  # width to which it shrinks over the last part of the run (cooldown); 0: it does not
 
     def __post_init__(self) -> None:
         _check_types(self)
@@ -206,8 +207,11 @@ class OptimConfig:
             "weight_decay",
             "clip",
             "soft_width",
+            "soft_width_end",
         ):
             _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
+        if self.soft_width_end > self.soft_width:
+            raise ValueError(f"soft_width_end {self.soft_width_end}: must not be above soft_width {self.soft_width}")
         _need(0 < self.cooldown <= 1, f"cooldown {self.cooldown}: a share of the run, in (0, 1]")
         for name in ("beta1", "beta2"):
             _need(0 <= getattr(self, name) < 1, f"{name} {getattr(self, name)}: must be in [0, 1)")

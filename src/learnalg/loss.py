@@ -19,6 +19,10 @@ class SoftTargets:
     def __init__(self, ordered_V2: Tensor, width: float) -> None:
         self.ordered_V2 = ordered_V2
         self.offsets_W = torch.arange(-round(3 * width), round(3 * width) + 1, device=ordered_V2.device)
+        self.set_width(width)
+
+    def set_width(self, width: float) -> None:
+        """A narrower bell on the same words; below a fifth of a word the target is hard."""
         self.bell_W = torch.exp(-0.5 * (self.offsets_W / width) ** 2)
 
     def __call__(self, targets_N: Tensor) -> tuple[Tensor, Tensor]:

@@ -35,6 +35,14 @@ def rate(config: OptimConfig, step: int, num_steps: int) -> float:
     return 1.0
 
 
+def soft_width(config: OptimConfig, step: int, num_steps: int) -> float:
+    """The width of soft targets at a step: constant, then shrinking by equal factors over the cool-down."""
+    if not config.soft_width_end:
+        return config.soft_width
+    share = max(0.0, 1 - (num_steps - step) / max(config.cooldown * num_steps, 1))
+    return config.soft_width * (config.soft_width_end / config.soft_width) ** share
+
+
 # Coefficients of the quintic x -> a x + b x^3 + c x^5 that drives singular values towards 1 fast.
 _QUINTIC = (3.4445, -4.7750, 2.0315)
 

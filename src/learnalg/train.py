@@ -31,7 +31,7 @@ from learnalg.data import SPLITS, Batch, Stream, prefetch
 from learnalg.evaluate import TOLERANCES, Report, decoder_input, evaluate
 from learnalg.loss import SoftTargets, sequence_loss
 from learnalg.models import build, check_model, sides
-from learnalg.optim import Optimizer, rate
+from learnalg.optim import Optimizer, rate, soft_width
 from learnalg.preflight import check_disk, check_memory, check_tensorboard
 from learnalg.processes import (
     InterruptedRunError,
@@ -144,6 +144,8 @@ def train_step(state: TrainState, batch: Batch) -> None:
     num_tokens = torch.tensor(float((batch.targets != PAD).sum()))
     if state.config.model.dropout:
         torch.manual_seed(dropout_seed(state.config.train.seed, state.step))
+    if state.soft is not None:
+        state.soft.set_width(soft_width(state.config.optim, state.step, state.config.train.num_steps))
     with torch.autocast(state.device.type, torch.bfloat16, enabled=state.config.train.precision == "bf16"):
         logits_BTV: Tensor = state.forward(source_BS, decoder_input(target_BT), bool((batch.sources == PAD).any()))
     loss_sum = sequence_loss(logits_BTV, target_BT, PAD, state.soft)
