@@ -125,7 +125,7 @@ def test_places_within_numbers_and_behind_them_those_of_the_header():
 
 def grid(tokenizer: Tokenizer, tokens: list[int] | Tensor, shift: int) -> list[tuple[int, ...]]:
     """(row, column, place) of each token: tables whose rows hold their own numbers."""
-    positions = GridPositions(side_of(tokenizer), 3, 512, shift)
+    positions = GridPositions(side_of(tokenizer), 3, 10_100, shift)
     with torch.no_grad():
         for axis, table in enumerate((positions.rows, positions.cols, positions.places)):
             table.zero_()

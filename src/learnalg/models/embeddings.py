@@ -94,9 +94,13 @@ class GridPositions(nn.Module):
     k-th output token, the one to predict there, which the dimensions already read make known.
     """
 
+    order: Tensor
+
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()
         self.side, self.shift = side, shift
+        # A buffer, not torch.arange: with the latter torch.compile (2.13, CPU) fails on the divisions below.
+        self.register_buffer("order", torch.arange(max_positions), persistent=False)
         self.rows = nn.Parameter(torch.empty(MAX_GRID, dim))
         self.cols = nn.Parameter(torch.empty(MAX_GRID, dim))
         self.places = nn.Parameter(torch.empty(side.width + side.header, dim))
@@ -105,7 +109,7 @@ class GridPositions(nn.Module):
 
     def forward(self, tokens_BL: Tensor) -> Tensor:
         side, length = self.side, tokens_BL.shape[1]
-        place = torch.arange(length, device=tokens_BL.device)
+        place = self.order[:length]
         index = (place - side.header).clamp(min=0) // side.width
         last_dim = min(side.header - 1 + self.shift, length - 1)  # shorter sequences are all header
         cols_B1 = (tokens_BL[:, last_dim, None] - (side.first_dim - 1)).clamp(1, MAX_GRID - 2)

@@ -45,9 +45,23 @@ def make_norm(config: ModelConfig, dim: int) -> nn.Module:
     return NORMS[config.norm_kind](dim, config.bias)
 
 
+FUSED_FROM = 96  # keys from which the fused kernel trains faster on a CPU, in fp32 (docs/log.md)
+
+
+def attend(query_BHQK: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, mask: Tensor | None) -> Tensor:
+    """softmax(Q K^T / sqrt(K) + mask) V. On a CPU it is written out for the short sequences of small matrices, and in
+    bf16, where the fused kernel's backward pass is many times slower."""
+    is_bf16 = query_BHQK.dtype == torch.bfloat16 or torch.is_autocast_enabled(query_BHQK.device.type)
+    if query_BHQK.device.type != "cpu" or (keys_BHLK.shape[-2] >= FUSED_FROM and not is_bf16):
+        return F.scaled_dot_product_attention(query_BHQK, keys_BHLK, values_BHLK, attn_mask=mask)
+    scores_BHQL = (query_BHQK * query_BHQK.shape[-1] ** -0.5) @ keys_BHLK.transpose(-1, -2)
+    if mask is not None:
+        scores_BHQL = scores_BHQL + mask
+    return scores_BHQL.softmax(-1) @ values_BHLK
+
+
 class Attention(nn.Module):
-    """Attention from `dim` to `memory_dim` dimensions, written out: on a CPU the fused kernel's backward is slower
-    for the short sequences of small matrices."""
+    """Attention from `dim` to `memory_dim` dimensions."""
 
     def __init__(self, config: ModelConfig, dim: int, memory_dim: int, heads: int) -> None:
         super().__init__()
@@ -72,11 +86,7 @@ class Attention(nn.Module):
     def forward(self, x_BQD: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, mask: Tensor | None) -> Tensor:
         """`mask` is added to the scores: 0 where a query may look, -inf where not."""
         query_BHQK: Tensor = self.query_norm(self.split(self.query(x_BQD)))
-        query_BHQK = query_BHQK * query_BHQK.shape[-1] ** -0.5
-        scores_BHQL = query_BHQK @ keys_BHLK.transpose(-1, -2)
-        if mask is not None:
-            scores_BHQL = scores_BHQL + mask
-        heads_BHQK = scores_BHQL.softmax(-1) @ values_BHLK
+        heads_BHQK = attend(query_BHQK, keys_BHLK, values_BHLK, mask)
         merged: Tensor = self.out(heads_BHQK.transpose(1, 2).flatten(2))
         return merged
 
