@@ -12,8 +12,8 @@ import learnalg
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
     *("matrices", "tasks", "encodings", "tokenizer", "config", "presets", "data"),
-    *("models", "decode", "loss", "optim", "checkpoint", "runs", "judge", "evaluate", "processes", "preflight"),
-    *("progress", "train", "bench", "api", "report", "zoo", "commands", "cli"),
+    *("models", "decode", "loss", "optim", "checkpoint", "runs", "judge", "evaluate", "flops", "processes"),
+    *("preflight", "progress", "train", "bench", "api", "report", "zoo", "commands", "cli"),
 )
 WITHOUT_TORCH = ORDER[: ORDER.index("data") + 1]
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -12,12 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 from learnalg.config import RunConfig, replace_fields
 from learnalg.data import Stream, fixed_set
-from learnalg.evaluate import decoder_input, predict
+from learnalg.evaluate import predict
+from learnalg.flops import count_flops
 from learnalg.presets import preset
 from learnalg.processes import pick_device
 from learnalg.train import settle, start, train_step
@@ -87,13 +86,3 @@ def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> 
         share = flops * size / trained / best[config.train.precision]
         speeds.append(Speed(name, size / made, size / trained, decode_num / decoded, flops, share))
     return best, speeds
-
-
-def count_flops(model: torch.nn.Module, sources: object, targets: object) -> int:
-    """Of one forward and backward pass."""
-    source_BS, target_BT = torch.as_tensor(sources), torch.as_tensor(targets)
-    # torch does not count the FLOPs of the fused attention on a CPU.
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        model(source_BS, decoder_input(target_BT), False).sum().backward()
-    model.zero_grad(set_to_none=True)
-    return int(counter.get_total_flops())

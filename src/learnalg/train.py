@@ -29,6 +29,7 @@ from learnalg.checkpoint import forget_checkpoints_after, load_checkpoint, save_
 from learnalg.config import RunConfig, replace_fields
 from learnalg.data import SPLITS, Batch, Stream, prefetch
 from learnalg.evaluate import TOLERANCES, Report, decoder_input, evaluate
+from learnalg.flops import flops_per_example
 from learnalg.loss import SoftTargets, sequence_loss
 from learnalg.models import build, check_model, sides
 from learnalg.optim import Optimizer, rate, soft_width
@@ -227,7 +228,8 @@ def _evaluate_along(run: Run, board: Any, state: TrainState, watcher: Watcher) -
 
 
 def _finish(run: Run, state: TrainState) -> None:
-    report = evaluate(state.model, run.config.data, run.config.train.final_num, FINAL_SEED)
+    tolerances = (*TOLERANCES, 0.0)  # 0: exact, which is what the paper counts for transposition
+    report = evaluate(state.model, run.config.data, run.config.train.final_num, FINAL_SEED, tolerances)
     write_json(run.folder / RESULT_FILE, result(run, state, report))
 
 
@@ -239,6 +241,7 @@ def result(run: Run, state: TrainState, report: Report) -> dict[str, Any]:
         "examples": state.step * run.config.train.batch_size,
         "seconds": round(state.seconds, 1),
         "parameters": sum(p.numel() for p in state.model.parameters()),
+        "flops_per_example": flops_per_example(state.model, run.config),
         "report": asdict(report),
         "provenance": provenance(),
     }

@@ -41,7 +41,8 @@ def run_verify(arguments: list[str]) -> int:
             raise ValueError(f"{path} is no result of a run")
         config, model = load_model(ZOO / f"{path.stem}.safetensors")
         num = min(command.num or kept["num"], kept["num"])
-        report = evaluate(model, config.data, num, kept["seed"])
+        tolerances = tuple(float(t) for t in kept["accuracy"]["l1"])
+        report = evaluate(model, config.data, num, kept["seed"], tolerances)
         agrees = True
         for norm, shares in report.accuracy.items():
             for tolerance, share in shares.items():

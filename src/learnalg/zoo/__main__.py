@@ -48,13 +48,17 @@ def card(name: str, result: dict[str, Any]) -> str:
         f"**Learned from** {result['examples']:,} random examples (seed {result['seed']}) in "
         f"{result['seconds'] / 60:.1f} minutes on {machine['cores']} cores of {machine['cpu']}.",
         f"**Reaches**, on {report['num']:,} matrices that it has not seen (seed {report['seed']}, L1 norm): "
-        + ", ".join(f"{100 * share:.1f} % within {100 * float(t):g} %" for t, share in shares.items())
+        + ", ".join(f"{100 * share:.1f} % {within(float(t))}" for t, share in shares.items())
         + f"; {100 * report['well_formed']:.1f} % well-formed.",
         "**Fails** on other sizes and on matrices unlike those of its training: "
         f"`learnalg evaluate {name} --sigma-factor 2`.",
         f"**Check:** `learnalg verify results/{name}.json`.",
     ]
     return f"# {name}\n\n" + "".join(f"- {line}\n" for line in lines)
+
+
+def within(tolerance: float) -> str:
+    return f"within {100 * tolerance:g} %" if tolerance else "exact"
 
 
 if __name__ == "__main__":

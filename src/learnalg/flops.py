@@ -1,0 +1,34 @@
+"""What an example costs: floating-point operations of one forward and backward pass, counted by torch on a real batch.
+
+Matrix products only, without the optimiser's; examples and FLOPs can be compared between machines, minutes cannot.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from learnalg.config import RunConfig
+from learnalg.data import Stream
+from learnalg.evaluate import decoder_input
+
+SAMPLE = 32  # examples that are counted
+
+
+def count_flops(model: torch.nn.Module, sources: object, targets: object) -> int:
+    """Of one forward and backward pass."""
+    source_BS, target_BT = torch.as_tensor(sources), torch.as_tensor(targets)
+    # torch does not count the FLOPs of the fused attention on a CPU.
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        model(source_BS, decoder_input(target_BT), False).sum().backward()
+    model.zero_grad(set_to_none=True)
+    return int(counter.get_total_flops())
+
+
+def flops_per_example(model: torch.nn.Module, config: RunConfig) -> float:
+    """On the average of a few examples of the training split, on the model's device."""
+    device = next(model.parameters()).device
+    batch = Stream(config.data, config.train.seed, "train", SAMPLE).batch(0)
+    sources, targets = torch.from_numpy(batch.sources).to(device), torch.from_numpy(batch.targets).to(device)
+    return count_flops(model, sources, targets) / SAMPLE
