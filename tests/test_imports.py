@@ -11,7 +11,7 @@ import learnalg
 
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
-    *("matrices", "tasks", "encodings", "tokenizer", "config", "presets", "data"),
+    *("matrices", "tasks", "encodings", "tokenizer", "config", "presets", "data", "curriculum"),
     *("models", "decode", "loss", "optim", "checkpoint", "runs", "judge", "evaluate", "flops", "processes"),
     *("preflight", "progress", "train", "bench", "api", "report", "zoo", "commands", "cli"),
 )

@@ -1,4 +1,4 @@
-"""What a run is made of: four frozen dataclasses, checked where they are built.
+"""What a run is made of: five frozen dataclasses, checked where they are built.
 
     >>> replace_fields(RunConfig(), task="add", dim="3", examples=50_000).data.dim
     '3'
@@ -194,6 +194,7 @@ class OptimConfig:
     clip: float = 5.0  # largest norm of the gradient; 0: none
     prior_bias: bool = False  # start the output bias at the words' log frequencies, counted on a first batch
     soft_width: float = 0.0  # soft targets: width, in words, of the bell around the right mantissa; 0: none
+    number_loss: float = 0.0  # weight of the Number Token Loss on mantissas, beside cross-entropy; 0: none
     soft_width_end: float = 0.0  # width to which it shrinks over the last part of the run (cooldown); 0: it does not
 
     def __post_init__(self) -> None:
@@ -208,6 +209,7 @@ class OptimConfig:
             "clip",
             "soft_width",
             "soft_width_end",
+            "number_loss",
         ):
             _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         if self.soft_width_end > self.soft_width:
@@ -251,6 +253,33 @@ class TrainConfig:
 
 
 @dataclass(frozen=True)
+class CurriculumConfig:
+    """What training sees besides the problem itself. Validation and test are of the problem alone."""
+
+    easy_share: float = 0.0  # share of batches that have easier examples; 0: none
+    easy_until: float = 1.0  # only in this first part of the run
+    easy_dim: str = ""  # sizes of easier examples, one size a batch; none: the problem's
+    easy_ensemble: tuple[str, ...] = ()  # matrices of easier examples; none: the problem's
+    repeated_share: float = 0.0  # share of each batch that is drawn from a fixed pool; 0: none
+    pool: int = 10_000  # examples of that pool
+
+    def __post_init__(self) -> None:
+        _check_types(self)
+        for name in ("easy_share", "easy_until", "repeated_share"):
+            _need(0 <= getattr(self, name) <= 1, f"{name} {getattr(self, name)}: a share from 0 to 1")
+        _need(self.pool >= 1, f"pool {self.pool}: must be at least 1")
+        is_easier = bool(self.easy_dim or self.easy_ensemble)
+        _need(is_easier == bool(self.easy_share), "easier examples need easy_share, and easy_dim or easy_ensemble")
+
+    def easier(self, data: DataConfig) -> DataConfig:
+        """The easier problem; sizes are not yet one."""
+        changes: dict[str, Any] = {"dim": self.easy_dim} if self.easy_dim else {}
+        if self.easy_ensemble:
+            changes |= {"ensemble": self.easy_ensemble, "ensemble_weights": ()}
+        return dataclasses.replace(data, **changes)
+
+
+@dataclass(frozen=True)
 class RunConfig:
     """All of a run."""
 
@@ -258,15 +287,17 @@ class RunConfig:
     model: ModelConfig = field(default_factory=ModelConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
+    curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
 
     def __post_init__(self) -> None:
         _check_types(self)
-        for side, length in zip(("input", "output"), self.data.lengths, strict=True):
-            if length > self.model.max_positions:
-                raise ValueError(
-                    f"the longest {side} has {length} tokens, more than max_positions {self.model.max_positions}: "
-                    f"raise --max-positions or choose a shorter encoding"
-                )
+        for data in (self.data, self.curriculum.easier(self.data)):
+            for side, length in zip(("input", "output"), data.lengths, strict=True):
+                if length > self.model.max_positions:
+                    raise ValueError(
+                        f"the longest {side} has {length} tokens, more than max_positions {self.model.max_positions}: "
+                        f"raise --max-positions or choose a shorter encoding"
+                    )
 
 
 def to_dict(config: RunConfig) -> dict[str, Any]:
@@ -274,7 +305,7 @@ def to_dict(config: RunConfig) -> dict[str, Any]:
 
 
 def from_dict(values: dict[str, Any]) -> RunConfig:
-    """The tables data, model, optim and train; what they do not say has its default. Strict: a typo is an error."""
+    """The tables data, model, optim, train and curriculum; what they do not say has its default. Strict: a typo is an error."""
     parts = typing.get_type_hints(RunConfig)
     for table, entries in values.items():
         if table not in parts or not isinstance(entries, dict):

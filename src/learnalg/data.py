@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,7 +166,11 @@ def shard(batch: Batch, start: int, stop: int) -> Batch:
     return Batch(batch.sources[start:stop], batch.targets[start:stop], tuple(groups))
 
 
-def prefetch(stream: Stream, start: int, stop: int, workers: int) -> Iterator[Batch]:
+class Source(Protocol):
+    def batch(self, index: int) -> Batch: ...
+
+
+def prefetch(stream: Source, start: int, stop: int, workers: int) -> Iterator[Batch]:
     """Batches start to stop - 1 in order, made ahead by threads (NumPy releases the lock where it works)."""
     if workers == 0:
         yield from (stream.batch(i) for i in range(start, stop))

@@ -1,7 +1,8 @@
-"""The loss: cross-entropy, with soft targets for tokens that are ordered.
+"""The loss: cross-entropy, and two ways to say that tokens are ordered.
 
 A mantissa of 314 that is predicted as 315 is nearly right, and cross-entropy does not know it. A soft target
-spreads the right word over its neighbours: a bell of a given width, in words, cut at the ends of their range.
+spreads the right word over its neighbours: a bell of a given width, in words, cut at the ends of their range. The
+Number Token Loss (Zausinger et al., 2024; its Wasserstein form) adds the expected distance from the right word.
 """
 
 from __future__ import annotations
@@ -54,6 +55,18 @@ class _SoftCrossEntropy(torch.autograd.Function):
         gradient_NV.mul_(weights_NW.sum(1, keepdim=True))  # zero in rows of padding
         gradient_NV.scatter_add_(1, words_NW, -weights_NW)
         return gradient_NV.mul_(grads[0]).to(ctx.dtype), None, None
+
+
+def number_token_loss(logits_NV: Tensor, targets_N: Tensor, ordered_V2: Tensor) -> Tensor:
+    """Sum over n of the expected distance between predicted and right word, as a share of the range of ordered words;
+    words outside that range, and targets that are not ordered, count nothing."""
+    ranges_N2 = ordered_V2[targets_N]
+    rows_M = (ranges_N2[:, 1] - ranges_N2[:, 0] > 1).nonzero()[:, 0]
+    words_V = torch.arange(logits_NV.shape[1], device=logits_NV.device)
+    low_M1, high_M1 = ranges_N2[rows_M].split(1, dim=1)
+    inside_MV = (words_V >= low_M1) & (words_V < high_M1)
+    distance_MV = (words_V - targets_N[rows_M, None]).abs() * inside_MV / (high_M1 - low_M1)
+    return (logits_NV[rows_M].float().softmax(1) * distance_MV).sum()
 
 
 def sequence_loss(logits_BTV: Tensor, targets_BT: Tensor, pad: int, soft: SoftTargets | None) -> Tensor:

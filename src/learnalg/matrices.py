@@ -87,6 +87,17 @@ def _abs_laplace(rng: Rng, shape: tuple[int, ...]) -> Floats:
     return np.abs(_laplace(rng, shape))
 
 
+def _bounded(rng: Rng, shape: tuple[int, ...]) -> Floats:
+    """Absolute values uniform in [1, 3] before scaling: condition numbers of at most 3."""
+    return rng.uniform(1, 3, shape) * rng.choice([-1.0, 1.0], shape) / np.sqrt(13 / 3)
+
+
+def _log_uniform(rng: Rng, shape: tuple[int, ...]) -> Floats:
+    """Absolute values log-uniform over a factor of 100: E[x^2] = (1 - 10^-4) / (2 ln 100) before scaling."""
+    values = 10 ** rng.uniform(-2, 0, shape) * rng.choice([-1.0, 1.0], shape)
+    return values / np.sqrt((1 - 1e-4) / (2 * np.log(100)))
+
+
 def _mirror(x: Floats) -> Floats:
     """Copies the upper triangle of each square matrix onto the lower one."""
     upper = np.triu(np.ones(x.shape[-2:], dtype=bool))
@@ -158,6 +169,8 @@ ENSEMBLES: dict[str, Kind] = {
     "laplace": spectrum(_laplace),
     "abs-laplace": spectrum(_abs_laplace),
     "marchenko-pastur": marchenko_pastur,
+    "well-conditioned": spectrum(_bounded),
+    "log-uniform": spectrum(_log_uniform),
 }
 
 SQUARE_ENSEMBLES = ("positive", "marchenko-pastur")  # these draw no rectangular matrices
@@ -173,6 +186,8 @@ ENSEMBLE_SUMMARIES: dict[str, str] = {
     "laplace": "eigenvalues Laplace, eigenvectors uniform on the sphere",
     "abs-laplace": "eigenvalues |Laplace|, all positive",
     "marchenko-pastur": "covariance matrices X X^T of gaussian X",
+    "well-conditioned": "absolute eigenvalues (or singular values) uniform in [a, 3a]: condition numbers up to 3",
+    "log-uniform": "absolute eigenvalues (or singular values) log-uniform in [a, 100a]: condition numbers up to 100",
 }
 
 

@@ -57,26 +57,32 @@ def preset(name: str) -> RunConfig:
 
 
 RECIPES = Path(__file__).parent / "recipes"
+PAPER_NUMBERS = RECIPES / "paper.toml"  # the paper's tables, no recipe
+
+
+def recipes() -> dict[str, Path]:
+    """The configs that are shipped, by name."""
+    return {path.stem: path for path in sorted(RECIPES.glob("*.toml")) if path != PAPER_NUMBERS}
 
 
 def find_recipe(name: str) -> Path:
     """A file, or a recipe that is shipped, by its name."""
-    shipped = RECIPES / f"{name}.toml"
-    if not Path(name).is_file() and not shipped.is_file():
-        known = ", ".join(sorted(p.stem for p in RECIPES.glob("*.toml")))
-        raise ValueError(f"no config file or recipe {name!r}; recipes: {known}")
-    return Path(name) if Path(name).is_file() else shipped
+    if Path(name).is_file():
+        return Path(name)
+    if name not in recipes():
+        raise ValueError(f"no config file or recipe {name!r}; recipes: {', '.join(recipes())}")
+    return recipes()[name]
 
 
 def read_config(path: Path, base: RunConfig) -> RunConfig:
-    """A TOML or JSON file with tables data, model, optim, train; what it does not say comes from `base`."""
+    """A TOML or JSON file with tables data, model, optim, train, curriculum; what it does not say comes from `base`."""
     text = path.read_text()
     try:
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(values, dict):
-        raise ValueError(f"{path}: expected the tables data, model, optim, train")
+        raise ValueError(f"{path}: expected the tables data, model, optim, train, curriculum")
     merged: dict[str, Any] = to_dict(base)
     for table, entries in values.items():
         merged[table] = merged[table] | entries if table in merged and isinstance(entries, dict) else entries

@@ -89,6 +89,10 @@ class Tokenizer:
         values[FIRST_NUMBER : FIRST_NUMBER + len(numbers)] = numbers
         return values
 
+    def numbers(self, ids: Ints) -> Floats:
+        """(..., width) -> the number that these tokens stand for together, NaN for none."""
+        return self.encoding.decode(ids - FIRST_NUMBER)[0]
+
     @cached_property
     def ordered(self) -> Ints:
         """(vocab, 2): for each word the range of ids in which neighbours mean close numbers; itself if none."""

@@ -27,10 +27,11 @@ from torch.nn.parallel import DistributedDataParallel
 
 from learnalg.checkpoint import forget_checkpoints_after, load_checkpoint, save_checkpoint
 from learnalg.config import RunConfig, replace_fields
+from learnalg.curriculum import Lessons
 from learnalg.data import SPLITS, Batch, Stream, prefetch
 from learnalg.evaluate import TOLERANCES, Report, decoder_input, evaluate
 from learnalg.flops import flops_per_example
-from learnalg.loss import SoftTargets, sequence_loss
+from learnalg.loss import SoftTargets, number_token_loss, sequence_loss
 from learnalg.models import build, check_model, sides
 from learnalg.optim import Optimizer, rate, soft_width
 from learnalg.preflight import check_disk, check_memory, check_tensorboard
@@ -58,6 +59,7 @@ class TrainState:
     config: RunConfig
     model: Any  # an nn.Module that is a Seq2Seq
     optimizer: Optimizer
+    ordered: Tensor  # (V, 2): for each word the range of words in which neighbours mean close numbers
     soft: SoftTargets | None
     device: torch.device
     forward: nn.Module  # the model itself, or wrapped by compile or DDP
@@ -81,6 +83,7 @@ def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watch
         # Matrices that cannot be drawn or written, in any split, are refused here, before there is a folder.
         for split in SPLITS:
             Stream(config.data, config.train.seed, split, 1).batch(0)
+        Lessons(config).batch(0)
         first = Stream(config.data, config.train.seed, "train", PRIOR_NUM).batch(0)
         if init is None and config.optim.prior_bias:
             state.model.set_prior(torch.from_numpy(first.targets).to(device))
@@ -135,7 +138,7 @@ def start(config: RunConfig, device: torch.device) -> TrainState:
     forward: Any = torch.compile(model) if config.train.compile else model
     if dist.is_initialized():
         forward = DistributedDataParallel(forward, device_ids=[device.index] if device.type == "cuda" else None)
-    return TrainState(config, model, optimizer, soft, device, forward)
+    return TrainState(config, model, optimizer, ordered, soft, device, forward)
 
 
 def train_step(state: TrainState, batch: Batch) -> None:
@@ -150,6 +153,9 @@ def train_step(state: TrainState, batch: Batch) -> None:
     with torch.autocast(state.device.type, torch.bfloat16, enabled=state.config.train.precision == "bf16"):
         logits_BTV: Tensor = state.forward(source_BS, decoder_input(target_BT), bool((batch.sources == PAD).any()))
     loss_sum = sequence_loss(logits_BTV, target_BT, PAD, state.soft)
+    if state.config.optim.number_loss:
+        distance = number_token_loss(logits_BTV.flatten(0, 1), target_BT.flatten(), state.ordered)
+        loss_sum = loss_sum + state.config.optim.number_loss * distance
     world = 1
     if dist.is_initialized():  # gradients are averaged over processes: divide by the mean number of tokens
         world = dist.get_world_size()
@@ -169,13 +175,13 @@ def train_step(state: TrainState, batch: Batch) -> None:
 def _loop(run: Run, state: TrainState, watcher: Watcher) -> Run:
     config, num_steps = run.config, run.config.train.num_steps
     size, eval_every = config.train.batch_size, max(1, round(config.train.eval_every / config.train.batch_size))
-    stream = Stream(config.data, config.train.seed, "train", size)
+    lessons = Lessons(config)
     board = _tensorboard(run, state.step)
     started, before = time.monotonic(), state.seconds
     last_save, logged_at, logged_step = started, started, state.step
     final = state.stopped or state.step >= num_steps
     with catch_signals() as signals, closing(board):
-        for batch in prefetch(stream, state.step, state.step if final else num_steps, config.train.workers):
+        for batch in prefetch(lessons, state.step, state.step if final else num_steps, config.train.workers):
             train_step(state, own_part(batch))
             now = time.monotonic()
             state.seconds = before + now - started

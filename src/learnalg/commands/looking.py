@@ -14,7 +14,7 @@ from learnalg.commands.arguments import load_plugins, parse, take
 from learnalg.config import ModelConfig
 from learnalg.encodings import ENCODINGS, Encoding, get_encoding
 from learnalg.matrices import ENSEMBLE_SUMMARIES, ENSEMBLES
-from learnalg.presets import PRESETS, RECIPES, preset
+from learnalg.presets import PRESETS, preset, recipes
 from learnalg.tasks import COTRAINING, TASKS, get_task
 
 
@@ -39,7 +39,7 @@ def run_list(arguments: list[str]) -> int:
         "positions": lambda: architectures("POSITIONS"),
         "norms": lambda: architectures("NORMS"),
         "recipes": lambda: {
-            p.stem: p.read_text().partition("\n")[0].removeprefix("# ") for p in sorted(RECIPES.glob("*.toml"))
+            name: path.read_text().partition("\n")[0].removeprefix("# ") for name, path in recipes().items()
         },
         "presets": lambda: {
             name: f"{c.model.encoder_layers}/{c.model.decoder_layers} layers, {c.model.dim_model} dimensions, "

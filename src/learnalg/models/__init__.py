@@ -33,12 +33,15 @@ def check_model(config: ModelConfig) -> None:
     ):
         if name not in registry:
             raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(registry)}")
+    if config.output_embedding == "number":
+        raise ValueError("output embedding 'number' would read tokens that are not yet written: it is for the input")
     if config.tied and config.output_embedding != "lookup":
         raise ValueError(f"output embedding {config.output_embedding!r} has no row for each word to tie: --no-tied")
 
 
 def side_of(tokenizer: Tokenizer) -> Side:
-    return Side(tokenizer.vocab_size, tokenizer.header, tokenizer.width, FIRST_DIM, PAD, tokenizer.word_values)
+    size, header, width = tokenizer.vocab_size, tokenizer.header, tokenizer.width
+    return Side(size, header, width, FIRST_DIM, PAD, tokenizer.word_values, tokenizer.numbers)
 
 
 def sides(data: DataConfig) -> tuple[Side, Side]:

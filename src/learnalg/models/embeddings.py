@@ -70,6 +70,37 @@ def features_and_rows(side: Side, dim: int) -> Features:
     return Features(side, dim, rows=True)
 
 
+class Number(nn.Module):
+    """Smooth features of the whole number at each of its words, and a learned row for each word, near zero at first."""
+
+    def __init__(self, side: Side, dim: int) -> None:
+        super().__init__()
+        if side.decode is None:
+            raise ValueError("number embeddings need to know what the words of a number stand for together")
+        self.side, self.decode = side, side.decode
+        num_features = value_features(np.zeros(1)).shape[1]
+        self.project = nn.Linear(num_features, dim, bias=False)
+        self.weight = nn.Parameter(torch.empty(side.vocab_size, dim))
+        nn.init.normal_(self.project.weight, std=num_features**-0.5)
+        nn.init.normal_(self.weight, std=0.02)
+
+    def forward(self, tokens_BL: Tensor) -> Tensor:
+        return self.project(self.features(tokens_BL)) + nn.functional.embedding(tokens_BL, self.weight)
+
+    @torch.compiler.disable
+    def features(self, tokens_BL: Tensor) -> Tensor:
+        """Decoded by the encoding itself, in NumPy; zero for words of no number: header, padding, a broken number."""
+        side, (B, L) = self.side, tokens_BL.shape
+        num = max(L - side.header, 0) // side.width
+        span = slice(side.header, side.header + num * side.width)
+        values = self.decode(tokens_BL[:, span].cpu().numpy().reshape(B, num, side.width)).reshape(-1)
+        features = value_features(np.nan_to_num(values)) * ~np.isnan(values)[:, None]
+        features_BLF = self.project.weight.new_zeros((B, L, features.shape[-1]))
+        each = torch.as_tensor(features, dtype=features_BLF.dtype, device=features_BLF.device).view(B, num, 1, -1)
+        features_BLF[:, span] = each.expand(-1, -1, side.width, -1).flatten(1, 2)
+        return features_BLF
+
+
 class LearnedPositions(nn.Module):
     """A learned row for each place in the sequence, as in the paper."""
 
@@ -125,6 +156,7 @@ EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
     "lookup": Lookup,
     "features": Features,
     "features+rows": features_and_rows,
+    "number": Number,
 }
 
 POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {

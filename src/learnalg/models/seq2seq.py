@@ -5,6 +5,7 @@ Axes in names: B batch, S source, T target, L either, D dimensions, H heads, K d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ class Side:
     first_dim: int = 0  # id of the dimension 1
     pad: int = 1
     values: NDArray[np.floating] | None = None  # (vocab,), NaN where a word stands for no number
+    decode: Callable[[NDArray[np.int64]], NDArray[np.floating]] | None = None  # (..., width) ids -> numbers, or NaN
 
 
 class Seq2Seq(Protocol):
