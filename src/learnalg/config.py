@@ -305,7 +305,7 @@ def to_dict(config: RunConfig) -> dict[str, Any]:
 
 
 def from_dict(values: dict[str, Any]) -> RunConfig:
-    """The tables data, model, optim, train and curriculum; what they do not say has its default. Strict: a typo is an error."""
+    """The tables data, model, optim, train, curriculum; what they do not say has its default. A typo is an error."""
     parts = typing.get_type_hints(RunConfig)
     for table, entries in values.items():
         if table not in parts or not isinstance(entries, dict):
