@@ -12,6 +12,7 @@ COMMANDS = {  # name -> summary; the function is commands.run_NAME
     "evaluate": "test a model, in its domain or out of it",
     "verify": "evaluate kept weights again and compare with their result",
     "solve": "solve a matrix with a model, beside NumPy's answer",
+    "reproduce": "run a table or figure of the paper, beside its numbers",
     "bench": "measure the speed of this machine",
     "encode": "numbers to tokens",
     "decode": "tokens to numbers",

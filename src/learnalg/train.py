@@ -253,6 +253,15 @@ def result(run: Run, state: TrainState, report: Report) -> dict[str, Any]:
     }
 
 
+def curve(run: Run) -> list[dict[str, Any]]:
+    """How a run learned: its evaluations along the way."""
+    return [
+        {"examples": line["examples"], "valid_loss": line["valid_loss"], "accuracy": line["accuracy"]["l1"]}
+        for line in run.metrics()
+        if "accuracy" in line
+    ]
+
+
 def _log(run: Run, board: Any, state: TrainState, values: dict[str, Any]) -> None:
     examples = state.step * run.config.train.batch_size
     run.add_metrics({"step": state.step, "examples": examples, "seconds": round(state.seconds, 2)} | values)

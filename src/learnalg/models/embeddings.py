@@ -109,8 +109,9 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(max_positions, dim))
         nn.init.normal_(self.weight, std=dim**-0.5)
 
-    def forward(self, tokens_BL: Tensor) -> Tensor:
-        return self.weight[: tokens_BL.shape[1]]
+    def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
+        length = tokens_BL.shape[1]
+        return self.weight[length - 1 if last_only else 0 : length]
 
 
 def places(side: Side, index_L: Tensor) -> Tensor:
@@ -138,9 +139,9 @@ class GridPositions(nn.Module):
         for table in (self.rows, self.cols, self.places):
             nn.init.normal_(table, std=0.3)
 
-    def forward(self, tokens_BL: Tensor) -> Tensor:
+    def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
         side, length = self.side, tokens_BL.shape[1]
-        place = self.order[:length]
+        place = self.order[length - 1 if last_only else 0 : length]
         index = (place - side.header).clamp(min=0) // side.width
         last_dim = min(side.header - 1 + self.shift, length - 1)  # shorter sequences are all header
         cols_B1 = (tokens_BL[:, last_dim, None] - (side.first_dim - 1)).clamp(1, MAX_GRID - 2)
@@ -159,6 +160,7 @@ EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
     "number": Number,
 }
 
+# Places of all tokens, or of the last one only: decoding asks for one at a time.
 POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {
     "learned": LearnedPositions,
     "grid": GridPositions,

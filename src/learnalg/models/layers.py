@@ -51,8 +51,9 @@ FUSED_FROM = 96  # keys from which the fused kernel trains faster on a CPU, in f
 def attend(query_BHQK: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, mask: Tensor | None) -> Tensor:
     """softmax(Q K^T / sqrt(K) + mask) V. On a CPU it is written out for the short sequences of small matrices, and in
     bf16, where the fused kernel's backward pass is many times slower."""
-    is_bf16 = query_BHQK.dtype == torch.bfloat16 or torch.is_autocast_enabled(query_BHQK.device.type)
-    if query_BHQK.device.type != "cpu" or (keys_BHLK.shape[-2] >= FUSED_FROM and not is_bf16):
+    on_cpu = query_BHQK.device.type == "cpu"
+    is_bf16 = on_cpu and (query_BHQK.dtype == torch.bfloat16 or torch.is_autocast_enabled("cpu"))
+    if not on_cpu or (keys_BHLK.shape[-2] >= FUSED_FROM and not is_bf16):
         return F.scaled_dot_product_attention(query_BHQK, keys_BHLK, values_BHLK, attn_mask=mask)
     scores_BHQL = (query_BHQK * query_BHQK.shape[-1] ** -0.5) @ keys_BHLK.transpose(-1, -2)
     if mask is not None:

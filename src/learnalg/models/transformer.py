@@ -138,9 +138,9 @@ class Embed(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
-        positions = self.positions(tokens_BL)  # (L, D) or (B, L, D)
+        positions = self.positions(tokens_BL, last_only)  # (L, D) or (B, L, D)
         if last_only:
-            tokens_BL, positions = tokens_BL[:, -1:], positions[..., -1:, :]
+            tokens_BL = tokens_BL[:, -1:]
         embedded: Tensor = self.dropout(self.norm(self.words(tokens_BL) + positions))
         return embedded
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from learnalg.runs import MODEL_FILE, ZOO, Run, write_json
-from learnalg.train import RESULT_FILE
+from learnalg.train import RESULT_FILE, curve
 
 MOST_BYTES = 15_000_000
 
@@ -26,11 +26,7 @@ def keep(folder: Path, name: str, results: Path) -> None:
     result["provenance"] = json.loads((folder / "provenance.json").read_text())[0]
     if result["provenance"]["commit"].endswith("+"):
         raise ValueError(f"{folder} was trained with changes that are not committed")
-    result["curve"] = [
-        {"examples": line["examples"], "valid_loss": line["valid_loss"], "accuracy": line["accuracy"]["l1"]}
-        for line in run.metrics()
-        if "accuracy" in line
-    ]
+    result["curve"] = curve(run)
     shutil.copyfile(folder / MODEL_FILE, ZOO / f"{name}.safetensors")
     write_json(results / f"{name}.json", result)
     (ZOO / f"{name}.md").write_text(card(name, result))

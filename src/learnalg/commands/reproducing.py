@@ -1,0 +1,105 @@
+"""Tables and figures of the paper, and our own."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from learnalg.commands.arguments import load_plugins, parse
+
+if TYPE_CHECKING:
+    from learnalg.recipes import Recipe
+
+
+@dataclass(frozen=True)
+class Reproduce:
+    """Run what a table or figure shows, and set the result beside the paper's. What was run already is not run again,
+    what was stopped goes on. Results are kept in results/NAME/SCALE of the current folder."""
+
+    names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()  # such as table-6; `--list` shows all
+    scale: Literal["smoke", "laptop", "paper"] = "laptop"  # seconds; two cores; the paper's own models and budgets
+    cells: tuple[str, ...] = ()  # only cells whose name contains one of these
+    list: bool = False  # show each recipe: cells done, best result, the paper's, time left
+    dry_run: bool = False  # print the plan, run nothing
+    show: bool = False  # print the tables as they are, run nothing
+    quiet: bool = False  # no progress
+
+
+def run_reproduce(arguments: list[str]) -> int:
+    """Reproduce tables and figures."""
+    command = parse(Reproduce, "reproduce", load_plugins(arguments))
+    from learnalg.recipes import RECIPES
+
+    unknown = [name for name in command.names if name not in RECIPES]
+    if unknown:
+        raise ValueError(f"unknown recipe {', '.join(unknown)}; known: {', '.join(RECIPES)}")
+    if not command.names and not command.list:
+        raise ValueError(f"which table or figure? known: {', '.join(RECIPES)}")
+    chosen = [RECIPES[name] for name in command.names or RECIPES]
+    if command.list:
+        _print_list(chosen, command.scale)
+        return 0
+    for recipe in chosen:
+        _reproduce(recipe, command)
+    return 0
+
+
+def _reproduce(recipe: Recipe, command: Reproduce) -> None:
+    from learnalg.processes import InterruptedRunError
+    from learnalg.progress import watch
+    from learnalg.reproduce import as_markdown, choose, load_result, run_cell, table_of
+
+    root = Path()
+    print(f"{recipe.name}: {recipe.title} ({command.scale})")
+    if command.dry_run or command.scale == "paper":
+        _print_plan(recipe, command)
+    if not command.dry_run and not command.show:
+        for cell in choose(recipe, command.scale, command.cells):
+            if load_result(recipe, command.scale, cell, root) is not None:
+                continue
+            examples = cell.config.train.num_steps * cell.config.train.batch_size
+            watching = nullcontext(None) if command.quiet or cell.kept else watch(cell.key, examples)
+            try:
+                with watching as watcher:
+                    run_cell(recipe, command.scale, cell, root, watcher)
+            except InterruptedRunError as stop:
+                again = f"learnalg reproduce {recipe.name} --scale {command.scale}"
+                print(f"{cell.key}: {stop}; go on with: {again}", file=sys.stderr)
+                raise SystemExit(128 + stop.number) from None
+    if not command.dry_run:
+        print(f"\n{as_markdown(table_of(recipe, command.scale, root))}\n")
+
+
+def _print_plan(recipe: Recipe, command: Reproduce) -> None:
+    from learnalg.progress import clock
+    from learnalg.reproduce import GPU_FLOPS, measured_rate, plan
+
+    steps = plan(recipe, command.scale, Path(), command.cells)
+    width = max((len(step.key) for step in steps), default=0) + 2
+    for step in steps:
+        print(f"  {step.key:<{width}}{step.state:<7}{step.examples:>13,} examples {step.flops:9.2e} FLOPs  {step.note}")
+    flops, examples = sum(step.flops for step in steps), sum(step.examples for step in steps)
+    print(
+        f"left: {examples:,} examples, {flops:.2e} FLOPs: {clock(flops / measured_rate(Path()))} here, "
+        f"{flops / GPU_FLOPS / 3600:.1f} hours on a GPU of {GPU_FLOPS / 1e12:g} TFLOP/s"
+    )
+
+
+def _print_list(recipes: list[Recipe], scale: str) -> None:
+    from learnalg.progress import clock
+    from learnalg.reproduce import best_of, measured_rate, plan, table_of
+
+    rate = measured_rate(Path())
+    row = "{:<22}{:>7}{:>9}{:>9}{:>11}  {}".format
+    print(row("", "cells", "best", "paper's", "time left", ""))
+    for recipe in recipes:
+        steps = plan(recipe, scale, Path())
+        done = sum(step.state == "done" for step in steps)
+        best, papers = best_of(table_of(recipe, scale, Path()))
+        left = clock(sum(step.flops for step in steps) / rate)
+        print(row(recipe.name, f"{done}/{len(steps)}", best, papers, left, recipe.title))

@@ -1,0 +1,116 @@
+"""What a recipe is: the runs behind a table or figure, and where in it each number stands.
+
+    Recipe("table-6", "Eigenvalues", cells=cells)
+
+A recipe knows configs only; `learnalg.reproduce` trains, tests, keeps and shows. Scales: `paper` has the paper's
+models, sizes and budgets; `laptop` the preset `fast` and what two cores can do; `smoke` is made from `paper` by
+making everything tiny, and proves that the way is whole.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from learnalg.config import RunConfig, replace_fields
+from learnalg.presets import PAPER_NUMBERS
+
+SCALES = ("smoke", "laptop", "paper")
+SMOKE_CELLS = 3  # a recipe's first, middle and last cell
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Where a measured number stands. With the paper's table behind it, row and column count from 0 in its rows and
+    columns as paper.toml has them; without, they are names."""
+
+    row: int | str
+    column: int | str
+    measure: str  # path in the cell's JSON: 'report/accuracy/l1/0.05', 'tests/laplace/accuracy/l1/0.05', 'seconds'
+    factor: float = 100.0  # shares are shown in percent
+    digits: int = 1  # after the point
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run, or one kept model, and what it is tested on besides its own test set."""
+
+    key: str  # names its file: letters, digits, hyphens, dots
+    config: RunConfig
+    shows: tuple[Shown, ...]
+    tests: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> changes of the data's fields
+    init: str = ""  # key of the cell whose weights it starts from
+    kept: str = ""  # name of a model of the zoo that is this cell: nothing is trained
+    note: str = ""  # what a reader must know, such as a budget below the paper's
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", self.key):
+            raise ValueError(f"cell {self.key!r}: a key has small letters, digits, hyphens and dots")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    name: str  # 'table-6'; its file is table_06.py
+    title: str
+    cells: Callable[[str], list[Cell]] | None = None  # by scale: 'laptop' or 'paper'
+    computed: str = ""  # for what needs no training: the name of a function of learnalg.reproduce
+    has_paper: bool = True  # the paper's table of this name is shown beside
+
+    def cells_at(self, scale: str) -> list[Cell]:
+        if scale not in SCALES:
+            raise ValueError(f"unknown scale {scale!r}; known: {', '.join(SCALES)}")
+        if self.cells is None:
+            return []
+        if scale != "smoke":
+            return self.cells(scale)
+        whole = self.cells("paper")
+        chosen = whole if len(whole) <= SMOKE_CELLS else [whole[0], whole[len(whole) // 2], whole[-1]]
+        origins = [cell for cell in whole if cell.key in {c.init for c in chosen} and cell not in chosen]
+        return [tiny(cell) for cell in (*origins, *chosen)]
+
+
+def tiny(cell: Cell) -> Cell:
+    """The same cell with a network, matrices and a budget that take a second."""
+    data, model, train = cell.config.data, cell.config.model, cell.config.train
+    small_dim = re.sub(r"\d+", lambda digits: str(min(int(digits[0]), 2)), data.dim)
+    config = replace_fields(
+        cell.config,
+        dim=small_dim,
+        encoder_layers=min(model.encoder_layers, 2),
+        decoder_layers=min(model.decoder_layers, 2),
+        dim_model=16,
+        encoder_dim=min(model.encoder_dim, 24),
+        decoder_dim=min(model.decoder_dim, 24),
+        heads=2,
+        encoder_heads=min(model.encoder_heads, 2),
+        decoder_heads=min(model.decoder_heads, 2),
+        max_positions=64,
+        warmup_steps=min(cell.config.optim.warmup_steps, 2),
+        examples=4 * 8,
+        batch_size=8,
+        eval_every=4 * 8,
+        eval_num=8,
+        final_num=20,
+        easy_dim="1" if cell.config.curriculum.easy_dim else "",
+        seed=train.seed,
+    )
+    tests = {
+        name: {k: small_dim if k == "dim" else value for k, value in changes.items()}
+        for name, changes in cell.tests.items()
+    }
+    return replace(cell, config=config, tests=tests, kept="")
+
+
+@cache
+def paper_numbers() -> dict[str, Any]:
+    return tomllib.loads(PAPER_NUMBERS.read_text())
+
+
+def paper_table(name: str) -> tuple[list[str], list[list[Any]]]:
+    """Columns and rows of a table as the paper has it."""
+    table = paper_numbers()[name]
+    return table["columns"], table["rows"]
