@@ -24,7 +24,8 @@ def results_table(folder: Path) -> str:
     return "\n".join(lines)
 
 
-def with_table(readme: str, table: str) -> str:
-    before, _, rest = readme.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+def with_table(text: str, table: str, begin: str = BEGIN, end: str = END) -> str:
+    """The text with what stands between the two marks replaced."""
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{table}\n{end}{after}"
