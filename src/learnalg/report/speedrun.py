@@ -11,6 +11,7 @@ from typing import Any
 from learnalg.config import from_dict
 from learnalg.flops import counted_flops
 from learnalg.recipes import paper_numbers
+from learnalg.report.readme import all_examples
 
 BEGIN, END = "<!-- records:begin -->", "<!-- records:end -->"
 TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
@@ -70,12 +71,19 @@ def records_table(folder: Path) -> str:
         papers = " / ".join(f"{share:g}" for share in problem.accuracy()) if problem else ""
         each = result.get("flops_per_example") or counted_flops(from_dict(result["config"]))
         lines.append(
-            f"| {title} | [{name}](../results/{name}.json) | {millions(result['examples'])} "
+            f"| {title} | [{name}](../results/{name}.json) | {_examples(result)} "
             f"| {each * result['examples']:.1e} | {result['seconds'] / 60:.1f} "
             f"| {ours}{' exact' if is_exact else ''} | {papers}{' exact' if is_exact and papers else ''} "
             f"| {problem.examples if problem else ''} | {_reached(result, problem)} |"
         )
     return "\n".join(lines)
+
+
+def _examples(result: dict[str, Any]) -> str:
+    total = millions(all_examples(result))
+    if "origin" not in result:
+        return total
+    return f"{total}, of them {millions(result['origin']['examples'])} for {result['origin']['model']}"
 
 
 def millions(examples: int) -> str:
@@ -92,7 +100,7 @@ def _reached(result: dict[str, Any], problem: Problem | None) -> str:
     for point in result["curve"]:
         shares = [100 * point["accuracy"][t] for t in TOLERANCES]
         if all(share >= want for share, want in zip(shares, wanted, strict=True)):
-            return millions(point["examples"])
+            return millions(all_examples(result) - result["examples"] + point["examples"])
     return "not reached"
 
 
