@@ -1,5 +1,5 @@
-"""Choices within the preset `fast`, on 4x4 eigenvalues at the ablation's size and budget: what the words of P10, P1000 and
-B1999 should know of their number, soft targets against the Number Token Loss, and curricula.
+"""Choices within the preset `fast`, on 4x4 eigenvalues at the ablation's size and budget: what the words of P10, P1000
+and B1999 should know of their number, soft targets against the Number Token Loss, and curricula.
 
 One seed: differences of a few percent mean nothing. The ablation's `fast` is the first row.
 """
