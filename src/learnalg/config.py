@@ -147,7 +147,8 @@ class ModelConfig:
     max_positions: int = 512  # longest sequence
     input_embedding: str = "lookup"  # of the encoder's words: `learnalg list embeddings`
     output_embedding: str = "lookup"  # of the decoder's words; others than lookup need --no-tied
-    positions: str = "learned"  # learned, or grid (row, column, place in the number): `learnalg list positions`
+    embedding_dim: int = 0  # dimensions of a recurrent model's words, on both sides; 0: those of the side
+    positions: str = "learned"  # learned, grid (row, column, place in the number) or none, as in recurrent models
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
     norm_kind: str = "layer"  # layer or rms: `learnalg list norms`
     activation: str = "relu"  # of the feed-forward network: relu, gelu or relu2
@@ -167,9 +168,17 @@ class ModelConfig:
             _need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: at least 1 of each")
             _need(dim % heads == 0, f"{side}: {heads} heads do not divide {dim} dimensions")
         _need(0 <= self.dropout < 1, f"dropout {self.dropout}: must be in [0, 1)")
+        _need(self.embedding_dim >= 0, f"embedding_dim {self.embedding_dim}: must not be negative")
+
+    def num_layers(self, side: str) -> int:
+        return int(getattr(self, f"{side}_layers"))
 
     def width(self, side: str) -> int:
         return int(getattr(self, f"{side}_dim")) or self.dim_model
+
+    def words_width(self, side: str) -> int:
+        """Of a recurrent model's embeddings; a transformer's are as wide as the side."""
+        return self.embedding_dim or self.width(side)
 
     def num_heads(self, side: str) -> int:
         return int(getattr(self, f"{side}_heads")) or self.heads

@@ -10,6 +10,7 @@ from torch import nn
 from learnalg.config import DataConfig, ModelConfig
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
 from learnalg.models.layers import ACTIVATIONS, NORMS
+from learnalg.models.recurrent import gru, lstm
 from learnalg.models.seq2seq import Seq2Seq, Side
 from learnalg.models.transformer import Transformer
 from learnalg.tokenizer import FIRST_DIM, PAD, Tokenizer
@@ -18,6 +19,8 @@ __all__ = ["MODELS", "Seq2Seq", "Side", "build", "check_model", "count_parameter
 
 MODELS: dict[str, Callable[[ModelConfig, Side, Side], nn.Module]] = {
     "transformer": Transformer,
+    "lstm": lstm,
+    "gru": gru,
 }
 
 
