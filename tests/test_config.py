@@ -96,6 +96,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"dropout": 1.0}, "dropout 1.0"),
     ({"dropout": -0.1}, "dropout -0.1"),
     ({"dropout": NAN}, "dropout nan"),
+    ({"embedding_dim": -1}, "embedding_dim -1"),
+    ({"encoder_loops": 0}, "encoder_loops 0"),
+    ({"decoder_loops": -2}, "decoder_loops -2"),
+    ({"loop_gate": "lstm"}, "loop_gate 'lstm'.*none, copy, act"),
+    ({"ponder_cost": -0.01}, "ponder_cost -0.01"),
     # The optimiser.
     ({"learning_rate": 0.0}, "learning_rate"),
     ({"learning_rate": NAN}, "learning_rate"),
@@ -174,6 +179,7 @@ def test_a_bad_value_should_be_refused_by_name(changes, complaint):
         {"task_options": ("order=ascending",)},
         {"ensemble": ("wigner", "laplace"), "ensemble_weights": (1.0, 3.0), "amplitude": (1.0, 100.0)},
         {"encoder_dim": 64, "decoder_dim": 48, "encoder_heads": 4, "decoder_heads": 3},
+        {"embedding_dim": 1, "encoder_loops": 1, "decoder_loops": 100, "loop_gate": "act", "ponder_cost": 0.0},
         {"noise": 0.0, "dropout": 0.0, "cooldown": 1.0, "clip": 0.0, "workers": 0, "warmup_steps": 0},
         {"input_encoding": "positional:base=10,digits=4,exponents=-20:20"},
     ],
@@ -246,6 +252,12 @@ def test_sizes_of_one_side_go_before_those_of_both():
     model = ModelConfig(dim_model=512, heads=8, encoder_dim=768, decoder_heads=4)
     assert (model.width("encoder"), model.num_heads("encoder")) == (768, 8)
     assert (model.width("decoder"), model.num_heads("decoder")) == (512, 4)
+
+
+def test_words_of_recurrent_models_are_as_wide_as_their_side_unless_said_otherwise():
+    assert ModelConfig(encoder_dim=768).words_width("encoder") == 768
+    assert ModelConfig(encoder_dim=768).words_width("decoder") == 512
+    assert ModelConfig(encoder_dim=768, embedding_dim=256).words_width("encoder") == 256
 
 
 @every_preset

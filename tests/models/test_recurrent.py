@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 import learnalg
 from learnalg.config import ModelConfig, OptimConfig
+from learnalg.flops import count_flops
 from learnalg.models import Side, build, count_parameters
 from learnalg.optim import Muon, Optimizer
 from learnalg.train import train
@@ -125,6 +126,17 @@ def test_parameters_of_the_papers_sizes(kind, layers, hidden, embedding):
         "decoder out": embedding * (hidden + 1),
         "decoder bias": 29121,
     }
+
+
+@every_kind
+def test_its_flops_are_counted(kind):
+    """Forward, by hand: a multiplication and an addition for each weight and token. Backward: about as much, twice."""
+    model = make(kind)
+    source, target = torch.full((2, 5), 7), torch.full((2, 3), 7)
+    recurrent = GATES[kind] * 8 * ((6 + 8) + (8 + 8))
+    forward = 2 * 2 * (5 * recurrent + 3 * (recurrent + 8 * 6 + 6 * 15))
+    assert 2.8 * forward < count_flops(model, source, target) <= 3 * forward
+    assert torch.backends.mkldnn.enabled
 
 
 @every_kind
