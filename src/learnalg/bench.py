@@ -19,7 +19,7 @@ from learnalg.evaluate import predict
 from learnalg.flops import count_flops
 from learnalg.presets import preset
 from learnalg.processes import pick_device
-from learnalg.train import settle, start, train_step
+from learnalg.train import TrainState, settle, start, train_step
 
 PAPER_4_1 = {"task": "eigenvalues", "encoder_layers": 4, "decoder_layers": 1, "batch_size": 256}
 
@@ -39,6 +39,15 @@ class Speed:
     decoding: float  # examples a second
     flops: float  # of one example, forward and backward
     share: float  # of the machine's own rate, in the precision of the run
+    gain: float  # how many times faster than the same step in fp32, eager, with plain Adam
+
+
+def _plain(config: RunConfig, device: torch.device) -> TrainState:
+    """The same network and batch without what makes a step fast: fp32, not compiled, Adam a tensor at a time."""
+    state = start(replace_fields(config, optimizer="adam", precision="fp32", compile=False), device)
+    adam = torch.optim.Adam(state.optimizer.params, config.optim.learning_rate, foreach=False)
+    state.optimizer.parts = [adam]
+    return state
 
 
 def machine_rate(dtype: torch.dtype) -> float:
@@ -59,11 +68,12 @@ def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> 
     device = pick_device("cpu")
     configs = {name: settle(config, device) for name, config in cases.items()}
     states = {name: start(config, device) for name, config in configs.items()}
+    plain = {name: _plain(config, device) for name, config in configs.items()}
     streams = {name: Stream(config.data, 1, "train", config.train.batch_size) for name, config in configs.items()}
     batches = {name: stream.batch(0) for name, stream in streams.items()}
     sources = {name: next(fixed_set(config.data, decode_num, 0)).sources for name, config in configs.items()}
     rates: dict[str, list[float]] = {"fp32": [], "bf16": []}
-    times: dict[str, list[tuple[float, float, float]]] = {name: [] for name in configs}
+    times: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in configs}
     for round_ in range(rounds + 1):  # the first warms up
         machine = {"fp32": machine_rate(torch.float32), "bf16": machine_rate(torch.bfloat16)}
         if round_:
@@ -72,17 +82,19 @@ def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> 
         for name, state in states.items():
             made = _seconds(streams[name].batch, round_)
             trained = _seconds(train_step, state, batches[name])
+            plainly = _seconds(train_step, plain[name], batches[name])
             state.model.eval()
             decoded = _seconds(predict, state.model, configs[name].data, sources[name])
             state.model.train()
             if round_:
-                times[name].append((made, trained, decoded))
+                times[name].append((made, trained, plainly, decoded))
     best = {precision: statistics.median(values) for precision, values in rates.items()}
     speeds = []
     for name, config in configs.items():
-        made, trained, decoded = (statistics.median(column) for column in zip(*times[name], strict=True))
+        made, trained, plainly, decoded = (statistics.median(column) for column in zip(*times[name], strict=True))
         size = config.train.batch_size
         flops = count_flops(states[name].model, batches[name].sources, batches[name].targets) / size
         share = flops * size / trained / best[config.train.precision]
-        speeds.append(Speed(name, size / made, size / trained, decode_num / decoded, flops, share))
+        gain = plainly / trained
+        speeds.append(Speed(name, size / made, size / trained, decode_num / decoded, flops, share, gain))
     return best, speeds

@@ -12,6 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from learnalg.config import RunConfig
 from learnalg.data import Stream
 from learnalg.evaluate import decoder_input
+from learnalg.models import build, sides
 
 SAMPLE = 32  # examples that are counted
 
@@ -32,3 +33,10 @@ def flops_per_example(model: torch.nn.Module, config: RunConfig) -> float:
     batch = Stream(config.data, config.train.seed, "train", SAMPLE).batch(0)
     sources, targets = torch.from_numpy(batch.sources).to(device), torch.from_numpy(batch.targets).to(device)
     return count_flops(model, sources, targets) / SAMPLE
+
+
+def counted_flops(config: RunConfig) -> float:
+    """Of one example, counted without computing: torch's meta device has shapes only."""
+    with torch.device("meta"):
+        model = build(config.model, *sides(config.data))
+    return flops_per_example(model, config)

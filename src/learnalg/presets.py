@@ -74,8 +74,27 @@ def find_recipe(name: str) -> Path:
     return recipes()[name]
 
 
+def starts_from(path: Path) -> str:
+    """The model that a recipe starts from (`init = "add-5"` before its tables), '' for none."""
+    init = _read(path).get("init", "")
+    if not isinstance(init, str):
+        raise ValueError(f"{path}: init {init!r} must be the name of a model")
+    return init
+
+
 def read_config(path: Path, base: RunConfig) -> RunConfig:
     """A TOML or JSON file with tables data, model, optim, train, curriculum; what it does not say comes from `base`."""
+    merged: dict[str, Any] = to_dict(base)
+    for table, entries in _read(path).items():
+        if table != "init":
+            merged[table] = merged[table] | entries if table in merged and isinstance(entries, dict) else entries
+    try:
+        return from_dict(merged)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
     text = path.read_text()
     try:
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
@@ -83,10 +102,4 @@ def read_config(path: Path, base: RunConfig) -> RunConfig:
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(values, dict):
         raise ValueError(f"{path}: expected the tables data, model, optim, train, curriculum")
-    merged: dict[str, Any] = to_dict(base)
-    for table, entries in values.items():
-        merged[table] = merged[table] | entries if table in merged and isinstance(entries, dict) else entries
-    try:
-        return from_dict(merged)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    return values

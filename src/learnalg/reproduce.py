@@ -23,8 +23,7 @@ import torch
 from learnalg.bench import machine_rate
 from learnalg.computed import COMPUTED
 from learnalg.evaluate import TOLERANCES, evaluate, wilson
-from learnalg.flops import flops_per_example
-from learnalg.models import build, sides
+from learnalg.flops import counted_flops
 from learnalg.progress import Watcher
 from learnalg.recipes import Cell, Recipe, Shown, lookup, paper_table, place_of
 from learnalg.runs import Run, cpu_name, load_model, provenance, write_json
@@ -171,15 +170,12 @@ def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -
         else:
             state = "to do"
         left = max(examples - done, 0)
+<<<<<<< HEAD
         steps.append(Step(cell.key, state, left, left * cost(cell) if left else 0.0, note))
+=======
+        steps.append(Step(cell.key, state, left, left * counted_flops(cell.config) if left else 0.0, cell.note))
+>>>>>>> main
     return steps
-
-
-def cost(cell: Cell) -> float:
-    """FLOPs of one example, counted without computing them: torch's meta device has shapes only."""
-    with torch.device("meta"):
-        model = build(cell.config.model, *sides(cell.config.data))
-    return flops_per_example(model, cell.config)
 
 
 def measured_rate(root: Path) -> float:

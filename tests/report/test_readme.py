@@ -9,6 +9,7 @@ import pytest
 
 from learnalg.config import to_dict
 from learnalg.presets import preset, read_config
+from learnalg.report import speedrun
 from learnalg.report.readme import results_table, with_table
 from learnalg.runs import ZOO, load_model
 
@@ -19,6 +20,18 @@ README = (ROOT / "README.md").read_text()
 
 def test_the_table_of_results_is_up_to_date():
     assert with_table(README, results_table(ROOT / "results")) == README, "run: python -m learnalg.report"
+
+
+def test_the_records_are_up_to_date():
+    text = (ROOT / "docs/speedrun.md").read_text()
+    table = speedrun.records_table(ROOT / "results")
+    assert with_table(text, table, speedrun.BEGIN, speedrun.END) == text, "run: python -m learnalg.report"
+
+
+def test_the_learning_curves_are_up_to_date():
+    drawn = (ROOT / "docs/learning-curves.svg").read_text()
+    for path in RESULTS:
+        assert f"<!-- {path.stem} -->" in drawn, "run: python -m learnalg.report"
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
@@ -40,7 +53,8 @@ def test_the_weights_do_what_the_result_says(path):
     config, model = load_model(Path(path.stem))
     from learnalg.evaluate import evaluate
 
-    again = evaluate(model, config.data, 200, report["seed"])
+    tolerances = tuple(float(tolerance) for tolerance in report["accuracy"]["l1"])
+    again = evaluate(model, config.data, 200, report["seed"], tolerances)
     for tolerance, share in report["accuracy"]["l1"].items():
         assert abs(again.accuracy["l1"][tolerance] - share) < 0.15
 

@@ -14,7 +14,7 @@ import tyro
 
 from learnalg.commands.arguments import flags_of, load_plugins, parse, take
 from learnalg.config import RunConfig
-from learnalg.presets import find_recipe, preset, read_config
+from learnalg.presets import find_recipe, preset, read_config, starts_from
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,10 @@ def run_train(arguments: list[str]) -> int:
     chosen, arguments = take(arguments, "--preset")
     base = preset(chosen or "fast")
     file, arguments = take(arguments, "--config")
+    init, arguments = take(arguments, "--init")
     if file:
         base = read_config(find_recipe(file), base)
-    init, arguments = take(arguments, "--init")
+        init = init or starts_from(find_recipe(file))
     if init:
         base = _like(Path(init), base)
     command = parse(Train, "train", arguments, Train(run=base, init=Path(init) if init else None))

@@ -93,6 +93,8 @@ class Number(nn.Module):
         side, (B, L) = self.side, tokens_BL.shape
         num = max(L - side.header, 0) // side.width
         span = slice(side.header, side.header + num * side.width)
+        if tokens_BL.is_meta:  # shapes only, when FLOPs are counted
+            return self.project.weight.new_zeros((B, L, self.project.in_features))
         values = self.decode(tokens_BL[:, span].cpu().numpy().reshape(B, num, side.width)).reshape(-1)
         features = value_features(np.nan_to_num(values)) * ~np.isnan(values)[:, None]
         features_BLF = self.project.weight.new_zeros((B, L, features.shape[-1]))

@@ -3,6 +3,7 @@ line here."""
 
 from learnalg.recipes import (
     ablation,
+    comparisons,
     figure_1,
     figure_2,
     figure_3,
@@ -79,5 +80,6 @@ RECIPES: dict[str, Recipe] = {
         figure_3,
         speed,
         ablation,
+        comparisons,
     )
 }

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+
+
+def all_examples(result: dict[str, Any]) -> int:
+    """Those of the run, and those that the weights it started from had seen."""
+    return int(result["examples"]) + int(result.get("origin", {}).get("examples", 0))
 
 
 def results_table(folder: Path) -> str:
@@ -18,13 +24,14 @@ def results_table(folder: Path) -> str:
         shares = result["report"]["accuracy"]["l1"]
         accuracy = " / ".join(f"{100 * shares[t]:.1f}" for t in ("0.05", "0.02", "0.01", "0.005"))
         lines.append(
-            f"| [{path.stem}](results/{path.name}) | {result['examples']:,} | {result['seconds'] / 60:.1f} "
+            f"| [{path.stem}](results/{path.name}) | {all_examples(result):,} | {result['seconds'] / 60:.1f} "
             f"| {result['parameters']:,} | {accuracy} |"
         )
     return "\n".join(lines)
 
 
-def with_table(readme: str, table: str) -> str:
-    before, _, rest = readme.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+def with_table(text: str, table: str, begin: str = BEGIN, end: str = END) -> str:
+    """The text with what stands between the two marks replaced."""
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{table}\n{end}{after}"

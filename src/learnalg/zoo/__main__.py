@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from learnalg.report.readme import all_examples
 from learnalg.runs import MODEL_FILE, ZOO, Run, write_json
 from learnalg.train import RESULT_FILE, curve
 
@@ -27,6 +28,11 @@ def keep(folder: Path, name: str, results: Path) -> None:
     if result["provenance"]["commit"].endswith("+"):
         raise ValueError(f"{folder} was trained with changes that are not committed")
     result["curve"] = curve(run)
+    # What the weights that it started from had learned from counts as well.
+    origin = result["provenance"].get("init", "")
+    if origin:
+        known = json.loads((results / f"{origin}.json").read_text())
+        result["origin"] = {"model": origin, "examples": all_examples(known)}
     shutil.copyfile(folder / MODEL_FILE, ZOO / f"{name}.safetensors")
     write_json(results / f"{name}.json", result)
     (ZOO / f"{name}.md").write_text(card(name, result))
@@ -42,7 +48,8 @@ def card(name: str, result: dict[str, Any]) -> str:
         f"**Is:** {model['encoder_layers']}/{model['decoder_layers']} layers, {model['dim_model']} dimensions, "
         f"{model['heads']} heads, {result['parameters']:,} parameters.",
         f"**Learned from** {result['examples']:,} random examples (seed {result['seed']}) in "
-        f"{result['seconds'] / 60:.1f} minutes on {machine['cores']} cores of {machine['cpu']}.",
+        f"{result['seconds'] / 60:.1f} minutes on {machine['cores']} cores of {machine['cpu']}"
+        + (f", starting from {result['origin']['model']}." if "origin" in result else "."),
         f"**Reaches**, on {report['num']:,} matrices that it has not seen (seed {report['seed']}, L1 norm): "
         + ", ".join(f"{100 * share:.1f} % {within(float(t))}" for t, share in shares.items())
         + f"; {100 * report['well_formed']:.1f} % well-formed.",
