@@ -97,9 +97,11 @@ def run_cells(
 
 
 def compute(recipe: Recipe, scale: str, root: Path) -> None:
-    """Computes what needs no training; writes it."""
+    """Computes what needs no training; writes it, unless the model that it needs is not there yet."""
     path = result_file(recipe, scale, recipe.name, root)
     computed = COMPUTED[recipe.computed](scale, root)
+    if not computed:
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, computed | {"provenance": provenance()})
 
@@ -170,11 +172,7 @@ def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -
         else:
             state = "to do"
         left = max(examples - done, 0)
-<<<<<<< HEAD
-        steps.append(Step(cell.key, state, left, left * cost(cell) if left else 0.0, note))
-=======
-        steps.append(Step(cell.key, state, left, left * counted_flops(cell.config) if left else 0.0, cell.note))
->>>>>>> main
+        steps.append(Step(cell.key, state, left, left * counted_flops(cell.config) if left else 0.0, note))
     return steps
 
 

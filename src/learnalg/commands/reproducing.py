@@ -75,6 +75,8 @@ def _run(recipe: Recipe, command: Reproduce, root: Path) -> None:
 
     if recipe.computed and load_computed(recipe, command.scale, root) is None:
         compute(recipe, command.scale, root)
+        if load_computed(recipe, command.scale, root) is None:
+            print("not run: the model that it needs is not there yet")
     for cell in choose(recipe, command.scale, command.cells):
         if load_result(recipe, command.scale, cell, root) is not None:
             continue

@@ -38,7 +38,9 @@ def cells(scale: str) -> list[Cell]:
         loops["architecture"] = "universal"
         shows = along_row(row, FIRST_COLUMN)
         if scale == "paper":
-            found.append(Cell(key, paper("add", "10", "1/1", "b1999", ADD_BUDGET, dim_model=dimensions, **loops), shows))
+            found.append(
+                Cell(key, paper("add", "10", "1/1", "b1999", ADD_BUDGET, dim_model=dimensions, **loops), shows)
+            )
         elif row in LAPTOP:
             config = fast("add", "5", "1/1", 200_000, **loops)
             note = "5x5 matrices, FP15/P1000, 128 dimensions, 200,000 examples"

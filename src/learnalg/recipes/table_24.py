@@ -14,7 +14,9 @@ from learnalg.recipes.making import EIGENVALUES_BUDGET, along_row, fast, paper, 
 from learnalg.recipes.recipe import Cell, Recipe
 from learnalg.recipes.table_06 import paper_cell
 
-ROWS = tuple((encoding, loops, gate) for encoding in ("p1000", "fp15") for gate in ("none", "copy", "act") for loops in (4, 8))
+ROWS = tuple(
+    (encoding, loops, gate) for encoding in ("p1000", "fp15") for gate in ("none", "copy", "act") for loops in (4, 8)
+)
 BASELINES = {12: 1, 13: 3}  # row -> column of table 6, from 0
 LAPTOP = (0, 2, 4)  # rows
 FIRST_COLUMN = 2
