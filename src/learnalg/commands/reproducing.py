@@ -120,6 +120,6 @@ def _print_list(recipes: list[Recipe], scale: str) -> None:
     for recipe in recipes:
         steps = plan(recipe, scale, Path())
         done = sum(step.state == "done" for step in steps)
-        best, papers = best_of(table_of(recipe, scale, Path()))
+        best, papers = ("", "") if recipe.computed else best_of(table_of(recipe, scale, Path()))
         left = clock(sum(step.flops for step in steps) / rate)
         print(row(recipe.name, f"{done}/{len(steps)}", best, papers, left, recipe.title))

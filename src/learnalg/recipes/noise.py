@@ -1,5 +1,5 @@
-"""Cells with noisy inputs, for tables 11, 27 and 28: one run for each model and level of noise, tested with the noise that it
-was trained with. Rows of these tables are the tolerances 5, 2 and 1 %, each with the three levels."""
+"""Cells with noisy inputs, for tables 11, 27 and 28: one run for each model and level of noise, tested with the noise
+that it was trained with. Rows of these tables are the tolerances 5, 2 and 1 %, each with the three levels."""
 
 from __future__ import annotations
 

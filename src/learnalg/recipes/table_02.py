@@ -8,6 +8,8 @@ scale laptop the words are looked up and the targets hard, in 1/1 layers of 64 d
 
 from __future__ import annotations
 
+from typing import Any
+
 from learnalg.config import RunConfig
 from learnalg.recipes.making import EPOCH, fast, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe, Shown
@@ -32,7 +34,13 @@ LAPTOP = {  # encoding and sizes -> examples, examples a batch
 
 def laptop(encoding: str, dim: str) -> RunConfig:
     examples, batch = LAPTOP[encoding, dim]
-    fields = {"dim_model": 64, "input_embedding": "lookup", "soft_width": 0.0, "batch_size": batch, "eval_num": 200}
+    fields: dict[str, Any] = {
+        "dim_model": 64,
+        "input_embedding": "lookup",
+        "soft_width": 0.0,
+        "batch_size": batch,
+        "eval_num": 200,
+    }
     # Tested on fewer examples where sequences are long: decoding takes longer than training.
     return fast("transpose", dim, "1/1", examples, encoding, **fields, final_num=2_000 if "15" in dim else 10_000)
 

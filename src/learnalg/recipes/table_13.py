@@ -37,7 +37,12 @@ def cells(scale: str) -> list[Cell]:
             config, note = paper("add", "10", "2/2", encoding, ADD_BUDGET), ""
         else:
             sides = f"{one_token(encoding)}/{encoding}"
-            fields = {"dim_model": 64, "batch_size": 32, "eval_num": 200, "soft_width": SOFT_WIDTHS[encoding]}
+            fields: dict[str, Any] = {
+                "dim_model": 64,
+                "batch_size": 32,
+                "eval_num": 200,
+                "soft_width": SOFT_WIDTHS[encoding],
+            }
             config = fast("add", "10", "1/1", 60_000, sides, **fields, final_num=2_000)
             note = "1/1 layers of 64 dimensions, 60,000 examples"
         tolerances = tuple(map(float, TOLERANCES))

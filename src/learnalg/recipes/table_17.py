@@ -9,6 +9,8 @@ slowest of the paper need 29 and 244. Models for which it gives no number are no
 
 from __future__ import annotations
 
+from typing import Any
+
 from learnalg.config import RunConfig
 from learnalg.recipes.making import EPOCH, fast, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe, Shown, paper_table
@@ -24,7 +26,7 @@ LAPTOP = {(1, 0), (2, 0), (1, 3), (2, 3)}  # row and column
 
 
 def config(scale: str, task: str, layers: str, dimensions: int) -> RunConfig:
-    stop = {"dim_model": dimensions, "stop_accuracy": 0.95}
+    stop: dict[str, Any] = {"dim_model": dimensions, "stop_accuracy": 0.95}
     if scale == "paper":
         return paper(task, "5", layers, "p1000", BUDGETS[task], **stop)
     return fast(task, "5", layers, LAPTOP_BUDGETS[task], evals=20, **stop)

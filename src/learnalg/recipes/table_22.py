@@ -8,6 +8,8 @@ nothing here, and 60 million examples (table 14). At scale laptop one small LSTM
 
 from __future__ import annotations
 
+from typing import Any
+
 from learnalg.recipes.making import EIGENVALUES_BUDGET, by_tolerance, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe
 from learnalg.recipes.recurrent import small
@@ -25,7 +27,12 @@ def cells(scale: str) -> list[Cell]:
         for column, (encoding, hidden, layers) in enumerate(COLUMNS):
             key, shows = slug(kind, encoding, f"{hidden}-{layers}"), by_tolerance(column + 2, NUM_TOLERANCES * k)
             if scale == "paper":
-                sizes = {"architecture": kind, "dim_model": hidden, "embedding_dim": 512, "positions": "none"}
+                sizes: dict[str, Any] = {
+                    "architecture": kind,
+                    "dim_model": hidden,
+                    "embedding_dim": 512,
+                    "positions": "none",
+                }
                 config = paper("eigenvalues", "5", f"{layers}/{layers}", encoding, EIGENVALUES_BUDGET, **sizes)
                 found.append(Cell(key, config, shows))
             elif column == LAPTOP:

@@ -9,6 +9,7 @@ there. At scale laptop FP15/P1000, 4 loops of 128 dimensions, shown beside P1000
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from learnalg.recipes.making import EIGENVALUES_BUDGET, along_row, fast, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe
@@ -25,7 +26,7 @@ FIRST_COLUMN = 2
 def cells(scale: str) -> list[Cell]:
     found = []
     for row, (encoding, loops, gate) in enumerate(ROWS):
-        fields = {"architecture": "universal", "encoder_loops": loops, "loop_gate": gate}
+        fields: dict[str, Any] = {"architecture": "universal", "encoder_loops": loops, "loop_gate": gate}
         key, shows = slug(encoding, f"{loops}-{gate}"), along_row(row, FIRST_COLUMN)
         if scale == "paper":
             config = paper("eigenvalues", "5", "1/1", encoding, EIGENVALUES_BUDGET, **fields)
