@@ -285,9 +285,8 @@ def test_what_starts_from_a_missing_model_waits_for_it(tmp_path):
 
 def test_what_was_never_reached_says_so(tmp_path):
     shown = (Shown("row", "column", "reached/0.05/0.99"),)
-    recipe = Recipe(
-        "some-recipe", "Some", lambda s: [replace(kept_recipe(kept="m").cells(s)[0], shows=shown)], "", False
-    )
+    cell = replace(kept_recipe(kept="m").cells_at("laptop")[0], shows=shown)
+    recipe = Recipe("some-recipe", "Some", lambda scale: [cell], has_paper=False)
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "m.json").write_text(json.dumps(RESULT))
     assert table_of(recipe, "laptop", tmp_path).rows[0][1].text == "never"

@@ -4,7 +4,8 @@ eigenvectors and inverses of 5x5 matrices.
 At scale paper the runs of tables 3, 6, 8, 9 and 16, which keep them: the paper's figure has several encodings and sizes
 of each. At scale laptop kept models. The table has the numbers at the end.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop kept models, minutes at most to test them, paper 19 years,
+unless these runs are there already.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 At scale paper 512 dimensions, 8 heads and 60 million examples: the paper says a day, and more than for vectors. At
 scale laptop FP15/P1000 and the budgets of a small machine.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 36 minutes, paper 7.9 years.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Eigenvalues of larger matrices with deeper decoders: accuracy within 5 %, and millions of examples until 99 % of them.
+"""Eigenvalues of larger matrices with deeper decoders: accuracy within 5 %, and millions of examples until 99 % of
+them.
 
 The runs are those of table 19 that fit, which keeps them: the base configuration of each depth, FP15/P1000; for 12x12
 with 8 layers the only one there, FP15/FP15. Scale paper only, since two cores are far from all of it.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop nothing to run, paper 33 years, unless these runs are there
+already.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ At scale paper 6/1 layers (P1000 with 10 heads: 6/6) and 400 million examples: 7
 4.6). The paper has 512 dimensions everywhere, which 10 and 12 heads do not divide: encoders have 510 and 516 there. At
 scale laptop the kept model, FP15/P1000.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop kept models, minutes at most to test them, paper 15 years.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 At scale paper symmetric matrices, as section 4.7 says, 512 dimensions, 8 heads; 60 million examples for the values, 150
 million for the vectors (4 GPUs, 3 to 7 days). At scale laptop the kept models, FP15/P1000, of general matrices.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop kept models, minutes at most to test them, paper 4.4 years.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Sums of 5x5 matrices with LSTM and GRU, by layers, hidden dimensions and dimensions of the embeddings.
 
-At scale paper as many layers in the encoder as in the decoder, B1999, as the paper's other sums, and 30 million examples
-(table 13): it names neither here. At scale laptop one small LSTM and one small GRU.
+At scale paper as many layers in the encoder as in the decoder, B1999, as the paper's other sums, and 30 million
+examples (table 13): it names neither here. At scale laptop one small LSTM and one small GRU.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 36 minutes, paper 11 years.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 At scale paper as many layers in the encoder as in the decoder, embeddings of 512 dimensions, of which the paper says
 nothing here, and 60 million examples (table 14). At scale laptop one small LSTM and one small GRU.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 42 minutes, paper 31 years.
 """
 
 from __future__ import annotations
