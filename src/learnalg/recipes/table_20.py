@@ -38,7 +38,7 @@ LAPTOP = (0, 2, 7, 8)  # rows
 LAPTOP_EXAMPLES = 500_000
 KEPT = {0: "eigenvalues-5"}  # its iid-uniform is another name of wigner
 
-# Table 12's test sets: ensemble and sigma_test / sigma_train, where sigma_train is that of A = 10 for all training sets.
+# Table 12's test sets: ensemble and sigma_test / sigma_train; sigma_train is that of A = 10 for all training sets.
 TEST_SETS = (
     *(("wigner", factor) for factor in (0.3, 1.0, 1.2)),
     *((law, factor) for law in ("positive", "uniform", "gaussian", "laplace") for factor in (0.6, 1.0)),
