@@ -26,7 +26,7 @@ def cells(scale: str) -> list[Cell]:
     for row, size in enumerate(SIZES):
         for k, base in enumerate(DECODERS):
             decoder, column = EXCEPTIONS.get((size, base), base), 1 + len(DECODERS) + k
-            shows = (Shown(row, 1 + k, "report/accuracy/l1/0.05"),)
+            shows: tuple[Shown, ...] = (Shown(row, 1 + k, "report/accuracy/l1/0.05"),)
             if rows[row][column] != "-":
                 shows += (sample_size(row, column),)
             found.append(large_cell(f"E:1/512/8/FP15 D:{decoder}", size, shows, home="table-19"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222")  # told apart by all readers
-STYLE = {
+STYLE: dict[Any, Any] = {  # matplotlib names all its settings in a type of their own
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
