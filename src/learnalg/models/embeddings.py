@@ -161,7 +161,7 @@ class NoPositions(nn.Module):
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()
 
-    def forward(self, tokens_BL: Tensor) -> Tensor:
+    def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
         return torch.zeros((1, 1), device=tokens_BL.device)
 
 

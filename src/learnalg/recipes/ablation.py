@@ -36,13 +36,13 @@ INGREDIENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "soft targets": ({"soft_width": 3.0}, {"soft_width": 0.0}),
 }
 PROBLEMS: dict[str, dict[str, Any]] = {
-    "eigenvalues 4x4": {"task": "eigenvalues", "dim": "4", "encoder_layers": 2, "examples": 40_000},
-    "add 5x5": {"task": "add", "dim": "5", "encoder_layers": 1, "output_encoding": "b1999", "examples": 16_000},
+    "eigenvalues 4x4": {"task": "eigenvalues", "dim": "4", "encoder_layers": 2, "examples": 24_000},
+    "add 5x5": {"task": "add", "dim": "5", "encoder_layers": 1, "output_encoding": "b1999", "examples": 9_600},
 }
 
 
 def base(problem: str, seed: int) -> dict[str, Any]:
-    fields = {"dim_model": 64, "batch_size": 64, "final_num": 2_000, "seed": seed} | PROBLEMS[problem]
+    fields = {"dim_model": 64, "batch_size": 32, "final_num": 2_000, "seed": seed} | PROBLEMS[problem]
     return fields | {"eval_every": fields["examples"]}
 
 

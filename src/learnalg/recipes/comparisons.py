@@ -32,7 +32,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "2x2 and 3x3 matrices mixed in": {"easy_share": 0.3, "easy_dim": "2-3"},
     "wide spectra mixed in": {"easy_share": 0.3, "easy_ensemble": ("log-uniform",)},
     "a quarter of examples from 5,000": {"repeated_share": 0.25, "pool": 5_000},
-    "batch 32": {"batch_size": 32},
+    "batch 64": {"batch_size": 64},
     "batch 128": {"batch_size": 128},
 }
 
