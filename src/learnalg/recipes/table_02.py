@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnalg.config import RunConfig
-from learnalg.recipes.making import EPOCH, fast, paper, slug
+from learnalg.recipes.making import EPOCH, describe, fast, kept_config, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe, Shown
 
 ENCODINGS = ("p10", "p1000", "b1999", "fp15")
@@ -21,9 +21,7 @@ KEPT = {("b1999", "5"): "transpose-5", ("b1999", "10"): "transpose-10"}
 LAPTOP = {  # encoding and sizes -> examples, examples a batch
     ("p10", "5"): (20_000, 64),
     ("p1000", "5"): (20_000, 64),
-    ("b1999", "5"): (20_000, 64),
     ("fp15", "5"): (40_000, 64),
-    ("b1999", "10"): (32_000, 32),
     ("b1999", "5x6"): (20_000, 64),
     ("b1999", "7x8"): (32_000, 64),
     ("b1999", "9x11"): (32_000, 32),
@@ -52,9 +50,10 @@ def cells(scale: str) -> list[Cell]:
             shows = (Shown(row, column, "report/accuracy/l1/0.0"),)
             key = slug(encoding, dim)
             if scale == "laptop":
-                if (encoding, dim) in LAPTOP:
+                if (encoding, dim) in {*KEPT, *LAPTOP}:
                     kept = KEPT.get((encoding, dim), "")
-                    found.append(Cell(key, laptop(encoding, dim), shows, kept=kept))
+                    config = kept_config(kept, "transpose") if kept else laptop(encoding, dim)
+                    found.append(Cell(key, config, shows, kept=kept, note=describe(config)))
             elif encoding in ("b1999", "fp15") or dim not in TOO_LONG:
                 found.append(Cell(key, paper("transpose", dim, "1/1", encoding, 50 * EPOCH, dim_model=256), shows))
     return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnalg.config import RunConfig
-from learnalg.recipes.making import EIGENVALUES_BUDGET, fast, paper, slug
+from learnalg.recipes.making import EIGENVALUES_BUDGET, describe, fast, kept_config, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe, Shown
 
 # ensembles and amplitude, in the paper's order
@@ -67,8 +67,10 @@ def model_cell(scale: str, row: int, encoding: str, layers: str) -> tuple[str, R
     data: dict[str, Any] = {"ensemble": ensemble, "amplitude": amplitude}
     if scale == "paper":
         return key, paper("eigenvalues", "5", layers, encoding, EIGENVALUES_BUDGET, **data), ""
-    note = f"FP15/P1000, 4/1 layers of 128 dimensions, {LAPTOP_EXAMPLES:,} examples"
-    return key, fast("eigenvalues", "5", "4/1", LAPTOP_EXAMPLES, **data), note
+    config = fast("eigenvalues", "5", "4/1", LAPTOP_EXAMPLES, **data)
+    if row in KEPT:
+        config = kept_config(KEPT[row], "eigenvalues")
+    return key, config, describe(config)
 
 
 def cells(scale: str) -> list[Cell]:

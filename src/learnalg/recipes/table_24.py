@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from learnalg.recipes.making import EIGENVALUES_BUDGET, along_row, fast, paper, slug
+from learnalg.recipes.making import EIGENVALUES_BUDGET, along_row, describe, fast, kept_config, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe
 from learnalg.recipes.table_06 import paper_cell
 
@@ -33,14 +33,13 @@ def cells(scale: str) -> list[Cell]:
             found.append(Cell(key, config, shows))
         elif row in LAPTOP:
             config = fast("eigenvalues", "5", "1/1", 400_000, **fields)
-            found.append(Cell(key, config, shows, note="FP15/P1000, 128 dimensions, 400,000 examples"))
+            found.append(Cell(key, config, shows, note=describe(config)))
     if scale == "paper":
         for row, column in BASELINES.items():
             found.append(replace(paper_cell(column), shows=along_row(row, FIRST_COLUMN), home="table-6"))
     else:
-        config, shows = fast("eigenvalues", "5", "4/1", 500_000), along_row(min(BASELINES), FIRST_COLUMN)
-        note = "FP15/P1000, 4/1 layers of 128 dimensions, 500,000 examples"
-        found.append(Cell("baseline", config, shows, kept="eigenvalues-5", note=note))
+        config, shows = kept_config("eigenvalues-5", "eigenvalues"), along_row(min(BASELINES), FIRST_COLUMN)
+        found.append(Cell("baseline", config, shows, kept="eigenvalues-5", note=describe(config)))
     return found
 
 

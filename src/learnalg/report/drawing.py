@@ -81,7 +81,8 @@ def norms(results: Results) -> Figure:
         axis.set_title(str(cell.shows[0].row), fontsize=10)
         axis.set_ylim(-3, 103)
         axis.set_xlabel("examples, thousands")
-    axes[0].set_ylabel("within 5 %, in %")
+    for axis in axes[::MOST_COLUMNS]:
+        axis.set_ylabel("within 5 %, in %")
     axes[0].legend()
     return figure
 
