@@ -37,7 +37,7 @@ from learnalg.runs import ZOO, load_model
 SHALLOW_DIM, SHALLOW_HEADS = 512, 8  # the side of a large model that has one layer (appendix D.3)
 PORTION = 10_000  # matrices at once
 NUM_BINS = 60
-SPEED_MODELS = ("eigenvalues-3", "eigenvalues-5", "eigenvalues-8", "inverse-5")
+SPEED_MODELS = ("eigenvalues-3", "eigenvalues-5", "eigenvalues-8", "inverse-3", "inverse-5")
 NUMPY: dict[str, Callable[[Floats], Floats]] = {"eigenvalues": np.linalg.eigvalsh, "inverse": np.linalg.inv}
 
 
@@ -146,7 +146,7 @@ CONDITIONS = {"correct_condition_below": "right_98_below", "failed_condition_abo
 
 def eigenvectors_analysis(scale: str, root: Path) -> dict[str, Any]:
     """Section 4.5: what is wrong with predicted eigenvectors."""
-    found = _anatomy("eigenvectors", "eigenvectors-5", "table-8/paper/fp15-p1000-5", scale, root)
+    found = _anatomy("eigenvectors", ("eigenvectors-5",), "table-8/paper/fp15-p1000-5", scale, root)
     if not found:
         return {}
     vectors = found["vectors"]
@@ -162,7 +162,7 @@ def eigenvectors_analysis(scale: str, root: Path) -> dict[str, Any]:
 
 def inversion_analysis(scale: str, root: Path) -> dict[str, Any]:
     """Section 4.6: what is wrong with predicted inverses."""
-    found = _anatomy("inverse", "inverse-5", "table-9/paper/fp15-p1000-12-8", scale, root)
+    found = _anatomy("inverse", ("inverse-5", "inverse-3"), "table-9/paper/fp15-p1000-12-8", scale, root)
     if not found:
         return {}
     ours = _by_tolerance("accuracy_at_", found["accuracy"])
@@ -171,19 +171,21 @@ def inversion_analysis(scale: str, root: Path) -> dict[str, Any]:
     return _beside("inversion-analysis", found, ours)
 
 
-def _anatomy(task: str, kept: str, run: str, scale: str, root: Path) -> dict[str, Any]:
-    """Of a kept model, at scale paper of the table's own run, at scale smoke of one that has learned nothing."""
-    path = root / "runs" / run if scale == "paper" else Path(kept)
-    if scale == "smoke":
-        config, model = _untrained(task)
-    elif path.is_dir() if scale == "paper" else (ZOO / f"{kept}.safetensors").is_file():
-        config, model = load_model(path)
+def _anatomy(task: str, kept: tuple[str, ...], run: str, scale: str, root: Path) -> dict[str, Any]:
+    """Of the first kept model that is there, at scale paper of the table's own run, at scale smoke of a network that has
+    learned nothing."""
+    if scale == "paper":
+        paths = [path for path in (root / "runs" / run,) if path.is_dir()]
     else:
+        paths = [Path(name) for name in kept if (ZOO / f"{name}.safetensors").is_file()]
+    if not paths and scale != "smoke":
         return {}
-    num, kept_examples = 50 if scale == "smoke" else 10_000, list[dict[str, Any]]()
+    config, model = _untrained(task) if scale == "smoke" else load_model(paths[0])
+    num, examples = 50 if scale == "smoke" else 10_000, list[dict[str, Any]]()
     # Bound to the grammar only where nothing was learned: else there would be no matrix to measure.
-    evaluate(model, config.data, num, ANALYSIS_SEED, constrained=scale == "smoke", keep=kept_examples)
-    return analyse(config.data, collect(config.data, kept_examples))[task]
+    evaluate(model, config.data, num, ANALYSIS_SEED, constrained=scale == "smoke", keep=examples)
+    found: dict[str, Any] = analyse(config.data, collect(config.data, examples))[task]
+    return found | {"model": "untrained" if scale == "smoke" else paths[0].name}
 
 
 def _untrained(task: str) -> tuple[RunConfig, nn.Module]:
@@ -202,7 +204,11 @@ def _by_tolerance(prefix: str, shares: dict[str, float]) -> dict[str, Any]:
 
 def _beside(name: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
     """The paper's numbers in its order, each with ours; the anatomy with all that was measured."""
-    ours |= {"well_formed": found["num"] - sum(found["malformed"].values()), "test_examples": found["num"]}
+    ours |= {
+        "model": found["model"],
+        "well_formed": found["num"] - sum(found["malformed"].values()),
+        "test_examples": found["num"],
+    }
     rows = []
     for key, value in paper_numbers()[name].items():
         digits = 3 if "condition" in key else 0 if isinstance(value, int) and value > 1_000 else 1
