@@ -172,8 +172,8 @@ def inversion_analysis(scale: str, root: Path) -> dict[str, Any]:
 
 
 def _anatomy(task: str, kept: tuple[str, ...], run: str, scale: str, root: Path) -> dict[str, Any]:
-    """Of the first kept model that is there, at scale paper of the table's own run, at scale smoke of a network that has
-    learned nothing."""
+    """Of the first kept model that is there, at scale paper of the table's own run, at scale smoke of a network that
+    has learned nothing."""
     if scale == "paper":
         paths = [path for path in (root / "runs" / run,) if path.is_dir()]
     else:
