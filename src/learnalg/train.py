@@ -260,7 +260,13 @@ def result(run: Run, state: TrainState, report: Report) -> dict[str, Any]:
 def curve(run: Run) -> list[dict[str, Any]]:
     """How a run learned: its evaluations along the way."""
     return [
-        {"examples": line["examples"], "valid_loss": line["valid_loss"], "accuracy": line["accuracy"]["l1"]}
+        {
+            "examples": line["examples"],
+            "valid_loss": line["valid_loss"],
+            "accuracy": line["accuracy"]["l1"],
+            "l2": line["accuracy"]["l2"],
+            "linf": line["accuracy"]["linf"],
+        }
         for line in run.metrics()
         if "accuracy" in line
     ]
