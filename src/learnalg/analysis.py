@@ -94,7 +94,7 @@ def _predictor(
     name: str, scores: Floats, examples: Examples, failed: Bools, thresholds: tuple[float, ...] = ()
 ) -> dict[str, Any]:
     is_condition = name.startswith("condition")
-    found = {"what": PREDICTORS[name], "bins": bins(scores, examples.errors, failed)}
+    found: dict[str, Any] = {"what": PREDICTORS[name], "bins": bins(scores, examples.errors, failed)}
     found |= foretell(scores, failed, examples.errors, "large" if is_condition else "", thresholds)
     if is_condition:  # as the paper puts it
         below, above = most_below(scores[~failed]), most_below(-scores[failed])
@@ -158,14 +158,14 @@ def spread(columns: Floats, counts: Ints, centre: float, limits: tuple[float, ..
     numbers = columns[counted]
     usable = numbers[np.isfinite(numbers)]
     with np.errstate(over="ignore", invalid="ignore"):  # the spread of wild numbers
-        mean, sd = (finite(f(usable)) if len(usable) else None for f in (np.mean, np.std))
-    found = {
+        mean, sd, median = (float(f(usable)) if len(usable) else None for f in (np.mean, np.std, np.median))
+    found: dict[str, Any] = {
         "num": int((counts > 0).sum()),
         "vectors": len(numbers),
         "not_finite": len(numbers) - len(usable),
-        "mean": mean,
-        "sd": sd,
-        "median": finite(np.median(usable)) if len(usable) else None,
+        "mean": finite(mean),
+        "sd": finite(sd),
+        "median": finite(median),
         "share": dict.fromkeys(map(str, limits)),
         "share_of_vectors": dict.fromkeys(map(str, limits)),
     }

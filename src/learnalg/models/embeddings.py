@@ -96,8 +96,6 @@ class Number(nn.Module):
         if not num or tokens_BL.is_meta:  # FLOPs are counted on the meta device, which has shapes only
             return features_BLF
         span = slice(side.header, side.header + num * side.width)
-        if tokens_BL.is_meta:  # shapes only, when FLOPs are counted
-            return self.project.weight.new_zeros((B, L, self.project.in_features))
         values = self.decode(tokens_BL[:, span].cpu().numpy().reshape(B, num, side.width)).reshape(-1)
         features = value_features(np.nan_to_num(values)) * ~np.isnan(values)[:, None]
         each = torch.as_tensor(features, dtype=features_BLF.dtype, device=features_BLF.device).view(B, num, 1, -1)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RIGHT, WRONG, QUIET = "#0072b2", "#d55e00", "#555555"  # told apart by colour-blind readers too
 CURVES = (RIGHT, WRONG, "#009e73", "#cc79a7", "#222222")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -126,7 +126,7 @@ def _condition(examples: Examples, found: dict[str, Any], failure: float) -> Fig
     scores = examples.vectors[name] if examples.vectors else examples.drivers[name]
     usable = np.isfinite(scores)
     place, failed = _place(name, scores[usable]), ~(examples.errors < failure)[usable]
-    figure, (axis,) = _new(1, 6.4, 3.8)
+    figure, (axis,) = _new(1, 6.4, 4.2)
     _two_histograms(axis, place[~failed], place[failed], np.geomspace(place.min(), place.max() * 1.0001, 41))
     _set_log(axis, place)
     axis.set_xlabel(_label(name, predictor))
@@ -135,7 +135,7 @@ def _condition(examples: Examples, found: dict[str, Any], failure: float) -> Fig
         if mark is not None:
             label = f"{who}, {mark['threshold']:.5g}"
             axis.axvline(float(_place(name, np.array(mark["threshold"]))), color=QUIET, linestyle=style, label=label)
-    axis.legend()
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
@@ -161,7 +161,9 @@ def _two_histograms(axis: Axes, right: Floats, wrong: Floats, edges: Floats) -> 
     for values, color, label in ((right, RIGHT, "right"), (wrong, WRONG, "failures")):
         if values.size:
             weights = np.full(values.size, 100 / values.size)
-            axis.hist(values, edges, weights=weights, color=color, alpha=0.55, label=f"{label} ({values.size:,})")
+            axis.hist(
+                values, edges.tolist(), weights=weights, color=color, alpha=0.55, label=f"{label} ({values.size:,})"
+            )
     axis.set_ylabel("share of each, in %")
 
 
