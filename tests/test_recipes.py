@@ -80,11 +80,12 @@ def test_cells_have_unique_keys_and_known_origins(recipe, scale):
 @every_recipe
 @pytest.mark.parametrize("scale", ["laptop", "paper"])
 def test_a_shared_cell_is_the_same_in_the_recipe_that_keeps_it(recipe, scale):
-    for cell in recipe.cells_at(scale):
-        if cell.home and cell.home != recipe.name:
-            theirs = {c.key: c for c in RECIPES[cell.home].cells_at(scale)}[cell.key]
-            assert (theirs.config, theirs.tests, theirs.kept) == (cell.config, cell.tests, cell.kept)
-            assert theirs.tolerances == cell.tolerances and not theirs.home and not theirs.init
+    shared = [cell for cell in recipe.cells_at(scale) if cell.home and cell.home != recipe.name]
+    homes = {home: {c.key: c for c in RECIPES[home].cells_at(scale)} for home in {cell.home for cell in shared}}
+    for cell in shared:
+        theirs = homes[cell.home][cell.key]
+        assert (theirs.config, theirs.tests, theirs.kept) == (cell.config, cell.tests, cell.kept)
+        assert theirs.tolerances == cell.tolerances and not theirs.home and not theirs.init
 
 
 @every_paper_table
