@@ -12,75 +12,98 @@ from __future__ import annotations
 from typing import Any
 
 from learnalg.config import DataConfig
+from learnalg.recipes import paper_numbers, paper_table
+
+# Keys of paper.toml end in the tolerance, in percent.
+_TOLERANCES = {"5": "0.05", "2": "0.02", "1": "0.01", "0_5": "0.005", "25": "0.25"}
 
 
-def _by_tolerance(*percent: float, last: float | None = None) -> dict[str, float]:
-    """At 5, 2, 1, 0.5 % in the paper's order, and at 25 % where it says so."""
-    shares = {t: round(p / 100, 4) for t, p in zip(("0.05", "0.02", "0.01", "0.005"), percent, strict=True)}
-    return shares if last is None else shares | {"0.25": last / 100}
+def _by_tolerance(*percent: float) -> dict[str, float]:
+    """At 5, 2, 1, 0.5 %, the paper's order."""
+    return {t: round(p / 100, 4) for t, p in zip(("0.05", "0.02", "0.01", "0.005"), percent, strict=True)}
+
+
+def _failures(name: str, section: str, kinds: dict[str, str]) -> dict[str, Any]:
+    """What the text says of a model's failures; `kinds`: our name -> how the keys of paper.toml begin."""
+    said = paper_numbers()[name]
+    found: dict[str, Any] = {
+        "measured_on": f"5x5, {said['model']} ({section})",
+        "well_formed": said["well_formed"] / said["test_examples"],
+        "right_98_below": said["correct_condition_below"],
+        "failures_98_above": said["failed_condition_above"],
+    }
+    for kind, prefix in kinds.items():
+        by_key = {t: said.get(f"{prefix}_{key}") for key, t in _TOLERANCES.items()}
+        found[kind] = {t: round(percent / 100, 4) for t, percent in by_key.items() if percent is not None}
+    return found
 
 
 # The failures of two models, each on a new test set of 10,000 (sections 4.5 and 4.6).
 FAILURES: dict[str, dict[str, Any]] = {
-    "eigenvectors": {
-        "measured_on": "5x5, FP15/P1000, 6/1 layers (section 4.5)",
-        "well_formed": 0.9999,
-        "accuracy": _by_tolerance(91.1, 82.1, 45.2, 1.4, last=95.6),
-        "weak_accuracy": _by_tolerance(95.7, 92.9, 88.4, 73.0),
-        "eigenvalue_accuracy": {"0.05": 1.0, "0.005": 0.994},
-        "norms_within": {"0.01": 0.992, "0.05": 0.999},
-        "dots_below": {"0.01": 0.851, "0.05": 0.936},
-        "right_98_below": 1.035,
-        "failures_98_above": 1.04,
-    },
-    "inverse": {
-        "measured_on": "5x5, FP15/P1000, 6/1 layers (section 4.6)",
-        "well_formed": 1.0,
-        "accuracy": _by_tolerance(89.6, 81.7, 59.1, 23.7, last=96.6),
-        "distance_accuracy": _by_tolerance(98.2, 96.0, 92.3, 84.5, last=99.5),
-        "right_98_below": 51.5,
-        "failures_98_above": 51.5,
-    },
+    "eigenvectors": _failures(
+        "eigenvectors-analysis",
+        "section 4.5",
+        {
+            "accuracy": "accuracy_at",
+            "weak_accuracy": "reconstruction_at",
+            "eigenvalue_accuracy": "eigenvalues_at",
+            "norms_within": "unit_norms_within",
+        },
+    ),
+    "inverse": _failures(
+        "inversion-analysis", "section 4.6", {"accuracy": "accuracy_at", "distance_accuracy": "inverse_at"}
+    ),
+}
+FAILURES["eigenvectors"]["dots_below"] = {
+    limit: round(paper_numbers()["eigenvectors-analysis"][f"dot_products_within_{limit.replace('.', '_')}"] / 100, 4)
+    for limit in ("0.01", "0.05")
 }
 # The condition numbers that it names: of H, and of the matrix to invert.
-THRESHOLDS = {"eigenvectors": (1.035, 1.04), "inverse": (51.5,), "symmetric_inverse": (51.5,)}
+THRESHOLDS = {
+    task: tuple(dict.fromkeys((found["right_98_below"], found["failures_98_above"])))
+    for task, found in (*FAILURES.items(), ("symmetric_inverse", FAILURES["inverse"]))
+}
 
-# In-domain accuracy of its best model of that size (sections 4.2 to 4.4): task and dim -> at 5, 2, 1, 0.5 %.
+# In-domain accuracy of its best model of that size (sections 4.2 to 4.4): task and dim -> table and column.
 ACCURACY = {
-    ("add", "5"): (100, 100, 100, 100),
-    ("add", "10"): (100, 100, 100, 100),
-    ("add", "15"): (100, 100, 99.9, 99.5),
-    ("add", "20"): (98.8, 98.4, 87.9, 48.8),
-    ("matvec", "5"): (100, 100, 99.9, 99.5),
-    ("matvec", "10"): (100, 100, 99.9, 98.4),
-    ("matmul", "5"): (100, 100, 100, 99.9),
-    ("eigenvalues", "5"): (100, 100, 99.8, 93.7),
-    ("eigenvalues", "8"): (100, 99.2, 84.7, 31.1),
-    ("eigenvalues", "10"): (25.3, 0.4, 0, 0),
-    ("eigenvalues", "5-10"): (100, 99.8, 87.5, 37.2),
-    ("eigenvalues", "5-15"): (100, 100, 94.3, 40.6),
-    ("eigenvalues", "5-20"): (100, 75.5, 45.3, 22.5),
+    ("add", "5"): ("table-3", 1),
+    ("add", "10"): ("table-3", 4),
+    ("add", "15"): ("table-3", 5),
+    ("add", "20"): ("table-3", 6),
+    ("matvec", "5"): ("table-4", 2),
+    ("matvec", "10"): ("table-4", 3),
+    ("matmul", "5"): ("table-5", 2),
+    ("eigenvalues", "5"): ("table-6", 1),
+    ("eigenvalues", "8"): ("table-6", 5),
+    ("eigenvalues", "10"): ("table-6", 7),
+    ("eigenvalues", "5-10"): ("table-6", 8),
+    ("eigenvalues", "5-15"): ("table-6", 9),
+    ("eigenvalues", "5-20"): ("table-6", 10),
 }
 
 # Eigenvalues out of the domain (section 5): matrices trained on, with their range of A -> the test's matrices and
-# sigma_test / sigma_train -> percent within 2 %.
-_TESTS = [("wigner", 0.3), ("wigner", 1.0), ("wigner", 1.2)]
-_TESTS += [(law, factor) for law in ("positive", "uniform", "gaussian", "laplace") for factor in (0.6, 1.0)]
-_ROWS: dict[tuple[tuple[str, ...], tuple[float, ...]], tuple[int, ...]] = {
-    (("wigner",), (10.0,)): (12, 100, 7, 0, 0, 60, 19, 44, 25, 28, 26),
-    (("wigner",), (1.0, 100.0)): (99, 98, 97, 0, 0, 68, 60, 65, 59, 57, 53),
-    (("positive", "wigner"), (10.0,)): (1, 99, 14, 88, 99, 45, 23, 31, 23, 17, 20),
-    (("gaussian", "wigner"), (10.0,)): (88, 100, 100, 99, 99, 96, 98, 93, 97, 84, 90),
-    (("laplace", "wigner"), (10.0,)): (98, 100, 100, 100, 100, 100, 100, 99, 100, 96, 99),
-    (("laplace",), (10.0,)): (95, 99, 99, 100, 100, 98, 98, 97, 98, 94, 96),
-    (("gaussian", "laplace", "uniform"), (10.0,)): (99, 100, 100, 100, 100, 100, 100, 99, 100, 97, 99),
-}
-OUT_OF_DOMAIN = {key: dict(zip(_TESTS, row, strict=True)) for key, row in _ROWS.items()}
-OUT_OF_DOMAIN[("wigner",), (10.0,)] |= {
-    ("wigner", 0.2): 0,
-    ("wigner", 0.4): 54,
-    ("wigner", 1.1): 26,
-    ("wigner", 1.3): 2,
+# sigma_test / sigma_train -> percent within 2 %. The training sets are the rows of table 12, in its order.
+_TRAINED: tuple[tuple[tuple[str, ...], tuple[float, ...]], ...] = (
+    (("wigner",), (10.0,)),
+    (("wigner",), (1.0, 100.0)),
+    (("positive", "wigner"), (10.0,)),
+    (("gaussian", "wigner"), (10.0,)),
+    (("laplace", "wigner"), (10.0,)),
+    (("laplace",), (10.0,)),
+    (("gaussian", "laplace", "uniform"), (10.0,)),
+)
+
+
+def _out_of_domain() -> dict[tuple[tuple[str, ...], tuple[float, ...]], dict[tuple[str, float], float]]:
+    columns, rows = paper_table("table-12")
+    tests = [(law.lower(), float(factor)) for law, _, factor in (name.partition(" / ") for name in columns[1:])]
+    return {trained: dict(zip(tests, row[1:], strict=True)) for trained, row in zip(_TRAINED, rows, strict=True)}
+
+
+OUT_OF_DOMAIN = _out_of_domain()
+OUT_OF_DOMAIN[("wigner",), (10.0,)] |= {  # the text has some more of the first row
+    ("wigner", factor): paper_numbers()["out-of-distribution-analysis"][f"accuracy_at_sigma_{factor}".replace(".", "_")]
+    for factor in (0.2, 0.4, 1.1, 1.3)
 }
 
 
@@ -96,7 +119,9 @@ def numbers_for(task: str, trained: DataConfig, tested: DataConfig) -> dict[str,
     factor = round(tested.sigma_factor / trained.sigma_factor, 6)
     key = (task, tested.dim)
     if key in ACCURACY and learned == law == ("wigner",) and tested.amplitude == (10.0,) and factor == 1:
-        return {"measured_on": f"dim {tested.dim}, its best model", "accuracy": _by_tolerance(*ACCURACY[key])}
+        table, k = ACCURACY[key]
+        column = [row[k] for row in paper_table(table)[1]]
+        return {"measured_on": f"dim {tested.dim}, its best model", "accuracy": _by_tolerance(*column)}
     row = OUT_OF_DOMAIN.get((learned, trained.amplitude), {})
     if task == "eigenvalues" and len(law) == 1 and (law[0], factor) in row:
         share = row[law[0], factor] / 100
