@@ -74,6 +74,16 @@ def test_a_batch_depends_on_the_config_and_its_index_only(workers):
     assert not any(is_same(others.batch(index), expected[index]) for index in range(10))
 
 
+def test_another_seed_chooses_other_batches_sizes_and_rows_of_the_pool():
+    def choices(seed: int) -> list[Any]:
+        lessons = make(30, easy_share=0.5, easy_dim="1-2", repeated_share=1.0, pool=50, seed=seed)
+        pool = {pair: k for k, pair in enumerate(pairs(lessons.pool))}
+        batches = [lessons.batch(index) for index in range(30)]
+        return [pool[pairs(b)[0]] if sizes(b) == {(3, 3)} else sizes(b) for b in batches]
+
+    assert choices(1) == choices(1) != choices(2)
+
+
 # Easier examples.
 
 
