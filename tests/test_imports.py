@@ -13,7 +13,7 @@ SOURCE = Path(learnalg.__file__).parent
 ORDER = (
     *("matrices", "tasks", "encodings", "tokenizer", "config", "presets", "recipes", "data", "curriculum"),
     *("models", "decode", "loss", "optim", "checkpoint", "runs", "judge", "evaluate", "flops", "processes"),
-    *("preflight", "progress", "train", "bench", "reproduce", "api", "report", "zoo", "commands", "cli"),
+    *("preflight", "progress", "train", "bench", "api", "computed", "reproduce", "report", "zoo", "commands", "cli"),
 )
 WITHOUT_TORCH = ORDER[: ORDER.index("data") + 1]
 FILES = sorted(SOURCE.rglob("*.py"))

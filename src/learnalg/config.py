@@ -147,7 +147,8 @@ class ModelConfig:
     max_positions: int = 512  # longest sequence
     input_embedding: str = "lookup"  # of the encoder's words: `learnalg list embeddings`
     output_embedding: str = "lookup"  # of the decoder's words; others than lookup need --no-tied
-    positions: str = "learned"  # learned, or grid (row, column, place in the number): `learnalg list positions`
+    embedding_dim: int = 0  # dimensions of a recurrent model's words, on both sides; 0: those of the side
+    positions: str = "learned"  # learned, grid (row, column, place in the number) or none, as in recurrent models
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
     norm_kind: str = "layer"  # layer or rms: `learnalg list norms`
     activation: str = "relu"  # of the feed-forward network: relu, gelu or relu2
@@ -157,19 +158,35 @@ class ModelConfig:
     tied: bool = True  # output projection shares the decoder's embedding
     output_bias: Literal["word", "place"] = "word"  # a bias a word, or one for each place within a number
     cross_query: Literal["sequential", "input"] = "sequential"  # input: as in the paper's published code
+    encoder_loops: int = 4  # times that a universal transformer goes through its encoder's layers
+    decoder_loops: int = 1  # times that a universal transformer goes through its decoder's layers
+    loop_gate: Literal["none", "copy", "act"] = "none"  # of those loops; copy: gates mix old and new; act: tokens halt
+    ponder_cost: float = 0.01  # weight in the loss of the loops that tokens take before they halt, with act
 
     def __post_init__(self) -> None:
         _check_types(self)
-        for name in ("encoder_layers", "decoder_layers", "dim_model", "heads", "ffn_factor", "max_positions"):
+        for name in (
+            *("encoder_layers", "decoder_layers", "dim_model", "heads", "ffn_factor", "max_positions"),
+            *("encoder_loops", "decoder_loops"),
+        ):
             _need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
+        for name in ("embedding_dim", "ponder_cost"):
+            _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         for side in ("encoder", "decoder"):
             dim, heads = self.width(side), self.num_heads(side)
             _need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: at least 1 of each")
             _need(dim % heads == 0, f"{side}: {heads} heads do not divide {dim} dimensions")
         _need(0 <= self.dropout < 1, f"dropout {self.dropout}: must be in [0, 1)")
 
+    def num_layers(self, side: str) -> int:
+        return int(getattr(self, f"{side}_layers"))
+
     def width(self, side: str) -> int:
         return int(getattr(self, f"{side}_dim")) or self.dim_model
+
+    def words_width(self, side: str) -> int:
+        """Of a recurrent model's embeddings; a transformer's are as wide as the side."""
+        return self.embedding_dim or self.width(side)
 
     def num_heads(self, side: str) -> int:
         return int(getattr(self, f"{side}_heads")) or self.heads

@@ -4,12 +4,14 @@
     >>> print(as_markdown(table_of(RECIPES["table-6"], "laptop", Path("."))))
 
 A cell that was run is a JSON in results/NAME/SCALE/, its folder is runs/NAME/SCALE/KEY; a recipe that is run again
-does only what is missing, and goes on where a cell was stopped.
+does only what is missing, and goes on where a cell was stopped. A cell that is a kept model waits for the model's
+result, results/MODEL.json. What needs no training is computed, and kept as results/NAME/SCALE/NAME.json.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
@@ -19,10 +21,12 @@ from typing import Any
 import torch
 
 from learnalg.bench import machine_rate
-from learnalg.evaluate import TOLERANCES, evaluate
-from learnalg.flops import counted_flops
+from learnalg.computed import COMPUTED
+from learnalg.evaluate import TOLERANCES, evaluate, wilson
+from learnalg.flops import flops_per_example
+from learnalg.models import build, sides
 from learnalg.progress import Watcher
-from learnalg.recipes import Cell, Recipe, Shown, paper_table
+from learnalg.recipes import Cell, Recipe, Shown, lookup, paper_table, place_of
 from learnalg.runs import Run, cpu_name, load_model, provenance, write_json
 from learnalg.train import RESULT_FILE, curve, resume, train
 
@@ -34,13 +38,39 @@ def result_file(recipe: Recipe, scale: str, key: str, root: Path) -> Path:
     return root / "results" / recipe.name / scale / f"{key}.json"
 
 
+def cell_file(recipe: Recipe, scale: str, cell: Cell, root: Path) -> Path:
+    return root / "results" / (cell.home or recipe.name) / scale / f"{cell.key}.json"
+
+
+def cell_folder(recipe: Recipe, scale: str, cell: Cell, root: Path) -> Path:
+    return root / "runs" / (cell.home or recipe.name) / scale / cell.key
+
+
 def load_result(recipe: Recipe, scale: str, cell: Cell, root: Path) -> dict[str, Any] | None:
-    path = result_file(recipe, scale, cell.key, root)
-    kept = root / "results" / f"{cell.kept}.json"
+    path = cell_file(recipe, scale, cell, root)
     if not path.is_file() and cell.kept and not cell.tests:
-        path = kept  # nothing to add to what the kept model's own result says
+        path = kept_file(cell, root)  # nothing to add to what the kept model's own result says
+    return _read(path)
+
+
+def load_computed(recipe: Recipe, scale: str, root: Path) -> dict[str, Any] | None:
+    return _read(result_file(recipe, scale, recipe.name, root))
+
+
+def _read(path: Path) -> dict[str, Any] | None:
     loaded: dict[str, Any] | None = json.loads(path.read_text()) if path.is_file() else None
     return loaded
+
+
+def kept_file(cell: Cell, root: Path) -> Path:
+    return root / "results" / f"{cell.kept}.json"
+
+
+def missing_model(recipe: Recipe, scale: str, cell: Cell, root: Path) -> str:
+    """The kept model that a cell is, or starts from, and that has no result yet; '' if nothing is missing."""
+    origins = [origin for origin in recipe.cells_at(scale) if origin.key == cell.init]
+    waiting = (c.kept for c in (cell, *origins) if c.kept and not kept_file(c, root).is_file())
+    return next(waiting, "")
 
 
 def choose(recipe: Recipe, scale: str, wanted: tuple[str, ...]) -> list[Cell]:
@@ -58,35 +88,55 @@ def choose(recipe: Recipe, scale: str, wanted: tuple[str, ...]) -> list[Cell]:
 def run_cells(
     recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = (), watcher: Watcher | None = None
 ) -> None:
+    """All that is missing and can be run."""
+    if recipe.computed and load_computed(recipe, scale, root) is None:
+        compute(recipe, scale, root)
     for cell in choose(recipe, scale, wanted):
-        if load_result(recipe, scale, cell, root) is None:
+        is_done = load_result(recipe, scale, cell, root) is not None
+        if not is_done and not missing_model(recipe, scale, cell, root):
             run_cell(recipe, scale, cell, root, watcher)
+
+
+def compute(recipe: Recipe, scale: str, root: Path) -> None:
+    """Computes what needs no training; writes it."""
+    path = result_file(recipe, scale, recipe.name, root)
+    computed = COMPUTED[recipe.computed](scale, root)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, computed | {"provenance": provenance()})
 
 
 def run_cell(recipe: Recipe, scale: str, cell: Cell, root: Path, watcher: Watcher | None = None) -> None:
     """Trains, or goes on, or takes the kept model; tests; writes the cell's JSON."""
-    folder = root / "runs" / recipe.name / scale
     if cell.kept:
-        result = json.loads((root / "results" / f"{cell.kept}.json").read_text())
+        result = json.loads(kept_file(cell, root).read_text())
         model_path = Path(cell.kept)
     else:
-        model_path = folder / cell.key
+        model_path = cell_folder(recipe, scale, cell, root)
         if (model_path / "config.json").is_file():
             run = resume(model_path, watcher=watcher)
         else:
-            run = train(cell.config, model_path, folder / cell.init if cell.init else None, watcher)
+            run = train(cell.config, model_path, _origin(recipe, scale, cell, root), watcher)
         result = json.loads((run.folder / RESULT_FILE).read_text()) | {"curve": curve(run)}
     if cell.tests:
         config, model = load_model(model_path)
         num, seed = result["report"]["num"], result["report"]["seed"]
+        tolerances = tuple(dict.fromkeys((*cell.tolerances, *TOLERANCES, 0.0)))
         tests = {}
         for name, changes in cell.tests.items():
             data = replace(config.data, **changes)
-            tests[name] = asdict(evaluate(model, data, num, seed, (*TOLERANCES, 0.0)))
+            tests[name] = asdict(evaluate(model, data, num, seed, tolerances))
         result |= {"tests": tests, "tested": provenance()}
-    path = result_file(recipe, scale, cell.key, root)
+    path = cell_file(recipe, scale, cell, root)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, result | {"kept": cell.kept, "note": cell.note})
+
+
+def _origin(recipe: Recipe, scale: str, cell: Cell, root: Path) -> Path | None:
+    """The run, or kept model, whose weights a cell starts from."""
+    for origin in recipe.cells_at(scale):
+        if cell.init and origin.key == cell.init:
+            return Path(origin.kept) if origin.kept else cell_folder(recipe, scale, origin, root)
+    return None
 
 
 @dataclass(frozen=True)
@@ -94,7 +144,7 @@ class Step:
     """A line of the plan."""
 
     key: str
-    state: str  # done, kept, begun or to do
+    state: str  # done, kept, missing (the kept model is), begun or to do
     examples: int  # left to train on
     flops: float  # left
     note: str
@@ -102,11 +152,18 @@ class Step:
 
 def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -> list[Step]:
     steps = []
+    if recipe.computed:
+        state = "to do" if load_computed(recipe, scale, root) is None else "done"
+        steps.append(Step(recipe.name, state, 0, 0.0, "computed"))
     for cell in choose(recipe, scale, wanted):
-        folder = root / "runs" / recipe.name / scale / cell.key
+        folder = cell_folder(recipe, scale, cell, root)
         examples, done = cell.config.train.examples, 0
+        missing, note = missing_model(recipe, scale, cell, root), cell.note
         if load_result(recipe, scale, cell, root) is not None:
             state, done = "done", examples
+        elif missing:
+            state, note = "missing", "; ".join(filter(None, (f"waits for {missing}", cell.note)))
+            done = examples if cell.kept else 0
         elif cell.kept:
             state, done = "kept", examples
         elif (folder / "config.json").is_file():
@@ -114,7 +171,7 @@ def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -
         else:
             state = "to do"
         left = max(examples - done, 0)
-        steps.append(Step(cell.key, state, left, left * counted_flops(cell.config) if left else 0.0, cell.note))
+        steps.append(Step(cell.key, state, left, left * cost(cell) if left else 0.0, note))
     return steps
 
 
@@ -135,7 +192,8 @@ class Number:
     """One place of a table: the paper's number, ours (one for each seed), and what it is of."""
 
     paper: Any = ""
-    ours: tuple[float, ...] = ()
+    ours: tuple[float, ...] = ()  # NaN for what was never reached
+    words: str = ""  # ours, where it is no number
     keys: tuple[str, ...] = ()  # of the cells that fill it, run or not
     is_planned: bool = False  # some cell fills it, run or not
     interval: tuple[float, float] | None = None  # 95 %, of a single share
@@ -144,8 +202,10 @@ class Number:
 
     @property
     def text(self) -> str:
-        if not self.ours:
-            return "not run" if self.is_planned else ""
+        if self.words or not self.ours:
+            return self.words or ("not run" if self.is_planned else "")
+        if any(map(math.isnan, self.ours)):
+            return "never"
         spread = f" ± {statistics.stdev(self.ours):.{self.digits}f}" if len(self.ours) > 1 else ""
         return f"{statistics.fmean(self.ours):.{self.digits}f}{spread}"
 
@@ -160,6 +220,8 @@ class Table:
 
 def table_of(recipe: Recipe, scale: str, root: Path) -> Table:
     """The paper's table with ours beside it; a recipe without one makes its rows and columns from the cells."""
+    if recipe.computed:
+        return computed_table(recipe, scale, root)
     cells = recipe.cells_at(scale)
     if recipe.has_paper:
         columns, paper_rows = paper_table(recipe.name)
@@ -179,13 +241,30 @@ def table_of(recipe: Recipe, scale: str, root: Path) -> Table:
     return Table(recipe.name, recipe.title, columns, rows)
 
 
+def computed_table(recipe: Recipe, scale: str, root: Path) -> Table:
+    """What was computed, which has the paper's numbers beside; before it was, the paper's alone."""
+    computed = load_computed(recipe, scale, root)
+    if computed is None:
+        columns, paper_rows = paper_table(recipe.name)
+        return Table(recipe.name, recipe.title, columns, [[Number(paper=value) for value in row] for row in paper_rows])
+    rows = [[_computed_number(**place) for place in row] for row in computed["rows"]]
+    return Table(recipe.name, recipe.title, computed["columns"], rows)
+
+
+def _computed_number(paper: Any, ours: Any, digits: int) -> Number:
+    words = ours if isinstance(ours, str) else ""
+    numbers = () if words or ours is None else (float(ours),)
+    return Number(paper, numbers, words, is_planned=ours is not None, digits=digits)
+
+
 def _filled(number: Number, cell: Cell, shown: Shown, result: dict[str, Any] | None) -> Number:
     ours, interval = number.ours, None
     if result is not None:
         value = lookup(result, shown.measure)
-        ours = (*ours, float(value) * shown.factor)
-        if "accuracy/" in shown.measure and len(ours) == 1:
-            low, high = lookup(result, shown.measure.replace("accuracy/", "interval/"))
+        ours = (*ours, math.nan if value is None else float(value) * shown.factor)
+        report = place_of(result, shown.measure)
+        if report is not None and len(ours) == 1:
+            low, high = wilson(value, report["num"])
             interval = 100 * low, 100 * high
     note = "; ".join(dict.fromkeys(n for n in (number.note, cell.note) if n))
     return replace(
@@ -199,18 +278,9 @@ def _filled(number: Number, cell: Cell, shown: Shown, result: dict[str, Any] | N
     )
 
 
-def lookup(result: dict[str, Any], path: str) -> Any:
-    value: Any = result
-    for part in path.split("/"):
-        if not isinstance(value, dict) or part not in value:
-            raise ValueError(f"a result has no {path}: nothing at {part!r}")
-        value = value[part]
-    return value
-
-
 def best_of(table: Table) -> tuple[str, str]:
     """Our highest number and the paper's at the same place."""
-    filled = [number for row in table.rows for number in row if number.ours]
+    filled = [number for row in table.rows for number in row if number.ours and not math.isnan(sum(number.ours))]
     if not filled:
         return "", ""
     best = max(filled, key=lambda number: statistics.fmean(number.ours))

@@ -145,13 +145,14 @@ def train_step(state: TrainState, batch: Batch) -> None:
     """One step on one batch, or on this process's part of it."""
     source_BS = torch.from_numpy(batch.sources).to(state.device)
     target_BT = torch.from_numpy(batch.targets).to(state.device)
+    read_BT = decoder_input(target_BT)
     num_tokens = torch.tensor(float((batch.targets != PAD).sum()))
     if state.config.model.dropout:
         torch.manual_seed(dropout_seed(state.config.train.seed, state.step))
     if state.soft is not None:
         state.soft.set_width(soft_width(state.config.optim, state.step, state.config.train.num_steps))
     with torch.autocast(state.device.type, torch.bfloat16, enabled=state.config.train.precision == "bf16"):
-        logits_BTV: Tensor = state.forward(source_BS, decoder_input(target_BT), bool((batch.sources == PAD).any()))
+        logits_BTV: Tensor = state.forward(source_BS, read_BT, bool((batch.sources == PAD).any()))
     loss_sum = sequence_loss(logits_BTV, target_BT, PAD, state.soft)
     if state.config.optim.number_loss:
         distance = number_token_loss(logits_BTV.flatten(0, 1), target_BT.flatten(), state.ordered)
@@ -160,7 +161,10 @@ def train_step(state: TrainState, batch: Batch) -> None:
     if dist.is_initialized():  # gradients are averaged over processes: divide by the mean number of tokens
         world = dist.get_world_size()
         dist.all_reduce(num_tokens)
-    (loss_sum * (world / float(num_tokens))).backward()
+    loss = loss_sum * (world / float(num_tokens))
+    if hasattr(state.model, "auxiliary_loss"):
+        loss = loss + state.model.auxiliary_loss(source_BS, read_BT)
+    loss.backward()
     state.optimizer.step(state.step)
     state.step += 1
     total = loss_sum.detach().cpu()
@@ -256,7 +260,13 @@ def result(run: Run, state: TrainState, report: Report) -> dict[str, Any]:
 def curve(run: Run) -> list[dict[str, Any]]:
     """How a run learned: its evaluations along the way."""
     return [
-        {"examples": line["examples"], "valid_loss": line["valid_loss"], "accuracy": line["accuracy"]["l1"]}
+        {
+            "examples": line["examples"],
+            "valid_loss": line["valid_loss"],
+            "accuracy": line["accuracy"]["l1"],
+            "l2": line["accuracy"]["l2"],
+            "linf": line["accuracy"]["linf"],
+        }
         for line in run.metrics()
         if "accuracy" in line
     ]

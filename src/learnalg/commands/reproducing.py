@@ -50,29 +50,47 @@ def run_reproduce(arguments: list[str]) -> int:
 
 
 def _reproduce(recipe: Recipe, command: Reproduce) -> None:
-    from learnalg.processes import InterruptedRunError
-    from learnalg.progress import watch
-    from learnalg.reproduce import as_markdown, choose, load_result, run_cell, table_of
+    from learnalg.reproduce import as_markdown, table_of
 
     root = Path()
     print(f"{recipe.name}: {recipe.title} ({command.scale})")
     if command.dry_run or command.scale == "paper":
         _print_plan(recipe, command)
     if not command.dry_run and not command.show:
-        for cell in choose(recipe, command.scale, command.cells):
-            if load_result(recipe, command.scale, cell, root) is not None:
-                continue
-            examples = cell.config.train.num_steps * cell.config.train.batch_size
-            watching = nullcontext(None) if command.quiet or cell.kept else watch(cell.key, examples)
-            try:
-                with watching as watcher:
-                    run_cell(recipe, command.scale, cell, root, watcher)
-            except InterruptedRunError as stop:
-                again = f"learnalg reproduce {recipe.name} --scale {command.scale}"
-                print(f"{cell.key}: {stop}; go on with: {again}", file=sys.stderr)
-                raise SystemExit(128 + stop.number) from None
+        _run(recipe, command, root)
     if not command.dry_run:
         print(f"\n{as_markdown(table_of(recipe, command.scale, root))}\n")
+        if recipe.figure:
+            from learnalg.report.drawing import save_figure
+
+            drawn = save_figure(recipe, command.scale, root)
+            print(f"figure: {drawn}\n" if drawn else "figure: nothing to draw yet\n")
+
+
+def _run(recipe: Recipe, command: Reproduce, root: Path) -> None:
+    """What is missing, with progress; a kept model that is not there yet is named and passed over."""
+    from learnalg.processes import InterruptedRunError
+    from learnalg.progress import watch
+    from learnalg.reproduce import choose, compute, load_computed, load_result, missing_model, run_cell
+
+    if recipe.computed and load_computed(recipe, command.scale, root) is None:
+        compute(recipe, command.scale, root)
+    for cell in choose(recipe, command.scale, command.cells):
+        if load_result(recipe, command.scale, cell, root) is not None:
+            continue
+        missing = missing_model(recipe, command.scale, cell, root)
+        if missing:
+            print(f"{cell.key}: not run, the kept model {missing} has no result in results/{missing}.json")
+            continue
+        examples = cell.config.train.num_steps * cell.config.train.batch_size
+        watching = nullcontext(None) if command.quiet or cell.kept else watch(cell.key, examples)
+        try:
+            with watching as watcher:
+                run_cell(recipe, command.scale, cell, root, watcher)
+        except InterruptedRunError as stop:
+            again = f"learnalg reproduce {recipe.name} --scale {command.scale}"
+            print(f"{cell.key}: {stop}; go on with: {again}", file=sys.stderr)
+            raise SystemExit(128 + stop.number) from None
 
 
 def _print_plan(recipe: Recipe, command: Reproduce) -> None:
@@ -82,7 +100,7 @@ def _print_plan(recipe: Recipe, command: Reproduce) -> None:
     steps = plan(recipe, command.scale, Path(), command.cells)
     width = max((len(step.key) for step in steps), default=0) + 2
     for step in steps:
-        print(f"  {step.key:<{width}}{step.state:<7}{step.examples:>13,} examples {step.flops:9.2e} FLOPs  {step.note}")
+        print(f"  {step.key:<{width}}{step.state:<9}{step.examples:>13,} examples {step.flops:9.2e} FLOPs  {step.note}")
     flops, examples = sum(step.flops for step in steps), sum(step.examples for step in steps)
     print(
         f"left: {examples:,} examples, {flops:.2e} FLOPs: {clock(flops / measured_rate(Path()))} here, "

@@ -10,14 +10,19 @@ from torch import nn
 from learnalg.config import DataConfig, ModelConfig
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
 from learnalg.models.layers import ACTIVATIONS, NORMS
+from learnalg.models.recurrent import gru, lstm
 from learnalg.models.seq2seq import Seq2Seq, Side
 from learnalg.models.transformer import Transformer
+from learnalg.models.universal import UniversalTransformer
 from learnalg.tokenizer import FIRST_DIM, PAD, Tokenizer
 
 __all__ = ["MODELS", "Seq2Seq", "Side", "build", "check_model", "count_parameters", "sides"]
 
 MODELS: dict[str, Callable[[ModelConfig, Side, Side], nn.Module]] = {
     "transformer": Transformer,
+    "universal": UniversalTransformer,
+    "lstm": lstm,
+    "gru": gru,
 }
 
 

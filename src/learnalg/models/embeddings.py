@@ -153,6 +153,16 @@ class GridPositions(nn.Module):
         return embedding(row_BL, self.rows) + embedding(col_BL, self.cols) + embedding(place_L, self.places)
 
 
+class NoPositions(nn.Module):
+    """No positions: for recurrent models, which always have these, and to see what a transformer does without."""
+
+    def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
+        super().__init__()
+
+    def forward(self, tokens_BL: Tensor) -> Tensor:
+        return torch.zeros((1, 1), device=tokens_BL.device)
+
+
 EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
     "lookup": Lookup,
     "features": Features,
@@ -164,4 +174,5 @@ EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
 POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {
     "learned": LearnedPositions,
     "grid": GridPositions,
+    "none": NoPositions,
 }

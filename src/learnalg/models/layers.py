@@ -45,6 +45,11 @@ def make_norm(config: ModelConfig, dim: int) -> nn.Module:
     return NORMS[config.norm_kind](dim, config.bias)
 
 
+def make_final_norm(config: ModelConfig, dim: int) -> nn.Module:
+    """For what leaves the layers: those of a pre-norm network do not normalise it."""
+    return make_norm(config, dim) if config.norm == "pre" else nn.Identity()
+
+
 FUSED_FROM = 96  # keys from which the fused kernel trains faster on a CPU, in fp32 (docs/log.md)
 
 

@@ -28,7 +28,11 @@ class Side:
 
 
 class Seq2Seq(Protocol):
-    """`target` is what the decoder reads: a start token, then the output without its end."""
+    """`target` is what the decoder reads: a start token, then the output without its end.
+
+    A model may also have `auxiliary_loss(source_BS, target_BT)`: what training adds to the mean loss for the last
+    forward pass, which read these (models/universal.py).
+    """
 
     def __call__(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
         """Logits (B, T, V). `padded=False` promises that no source has padding."""

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
-from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup, places
-from learnalg.models.layers import Attention, FeedForward, Sublayer, make_norm
+from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup
+from learnalg.models.layers import Attention, FeedForward, Sublayer, make_final_norm, make_norm
+from learnalg.models.outputs import make_bias, set_prior, word_logits
 from learnalg.models.seq2seq import Side
 
 
@@ -57,7 +58,7 @@ class Encoder(nn.Module):
         dim = config.width("encoder")
         self.embed = Embed(config, side, dim, config.input_embedding, shift=0)
         self.layers = nn.ModuleList(EncoderLayer(config, dim) for _ in range(config.encoder_layers))
-        self.final = make_norm(config, dim) if config.norm == "pre" else nn.Identity()
+        self.final = make_final_norm(config, dim)
 
     def forward(self, source_BS: Tensor, mask: Tensor | None) -> Tensor:
         hidden_BSD = self.embed(source_BS)
@@ -75,10 +76,9 @@ class Decoder(nn.Module):
         self.layers = nn.ModuleList(
             DecoderLayer(config, dim, config.width("encoder")) for _ in range(config.decoder_layers)
         )
-        self.final = make_norm(config, dim) if config.norm == "pre" else nn.Identity()
+        self.final = make_final_norm(config, dim)
         self.side = side
-        num_places = side.header + side.width if config.output_bias == "place" else 1
-        self.bias = nn.Parameter(torch.zeros(num_places, side.vocab_size))
+        self.bias = make_bias(config, side)
         self.project = None if config.tied else Lookup(side, dim)
 
     def forward(self, target_BT: Tensor, memory_BSD: Tensor, mask: Tensor | None) -> Tensor:
@@ -90,23 +90,11 @@ class Decoder(nn.Module):
         return self.logits(hidden_BTD, torch.arange(T, device=target_BT.device))
 
     def logits(self, hidden_BTD: Tensor, index_T: Tensor) -> Tensor:
-        """`index_T`: which output tokens these are, from 0."""
         weight_VD: Any = (self.project or self.embed.words).weight
-        if len(self.bias) == 1:
-            return nn.functional.linear(self.final(hidden_BTD), weight_VD, self.bias[0])
-        logits_BTV = nn.functional.linear(self.final(hidden_BTD), weight_VD)
-        return logits_BTV + self.bias[places(self.side, index_T)]
+        return word_logits(self.final(hidden_BTD), weight_VD, self.bias, self.side, index_T)
 
-    @torch.no_grad()
     def set_prior(self, targets_BT: Tensor) -> None:
-        """Starts the bias at the log frequency of each word, at each place if the bias knows places."""
-        index_T = torch.arange(targets_BT.shape[1], device=targets_BT.device)
-        place_T = places(self.side, index_T) if len(self.bias) > 1 else torch.zeros_like(index_T)
-        counts_PV = torch.full_like(self.bias, 0.01)
-        is_word = targets_BT != self.side.pad
-        where = place_T.expand_as(targets_BT)[is_word], targets_BT[is_word]
-        counts_PV.index_put_(where, torch.ones_like(targets_BT[is_word], dtype=counts_PV.dtype), accumulate=True)
-        self.bias.copy_((counts_PV / counts_PV.sum(1, keepdim=True)).log())
+        set_prior(self.bias, self.side, targets_BT)
 
     def begin(self, memory_BSD: Tensor, mask: Tensor | None, max_length: int) -> dict[str, Any]:
         B = len(memory_BSD)

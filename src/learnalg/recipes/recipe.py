@@ -30,7 +30,7 @@ class Shown:
 
     row: int | str
     column: int | str
-    measure: str  # path in the cell's JSON: 'report/accuracy/l1/0.05', 'tests/laplace/accuracy/l1/0.05', 'seconds'
+    measure: str  # what of the cell's JSON, see measure.py: 'report/accuracy/l1/0.05', 'reached/0.05/0.99', 'seconds'
     factor: float = 100.0  # shares are shown in percent
     digits: int = 1  # after the point
 
@@ -43,6 +43,8 @@ class Cell:
     config: RunConfig
     shows: tuple[Shown, ...]
     tests: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> changes of the data's fields
+    tolerances: tuple[float, ...] = ()  # of these tests, besides the usual ones
+    home: str = ""  # name of the recipe that has this cell too, and keeps its run and result: it is run once
     init: str = ""  # key of the cell whose weights it starts from
     kept: str = ""  # name of a model of the zoo that is this cell: nothing is trained
     note: str = ""  # what a reader must know, such as a budget below the paper's
@@ -57,8 +59,9 @@ class Recipe:
     name: str  # 'table-6'; its file is table_06.py
     title: str
     cells: Callable[[str], list[Cell]] | None = None  # by scale: 'laptop' or 'paper'
-    computed: str = ""  # for what needs no training: the name of a function of learnalg.reproduce
+    computed: str = ""  # for what needs no training: the name of a function of learnalg.computed
     has_paper: bool = True  # the paper's table of this name is shown beside
+    figure: str = ""  # what draws it: the name of a function of learnalg.report.drawing
 
     def cells_at(self, scale: str) -> list[Cell]:
         if scale not in SCALES:
@@ -86,6 +89,9 @@ def tiny(cell: Cell) -> Cell:
         encoder_dim=min(model.encoder_dim, 24),
         decoder_dim=min(model.decoder_dim, 24),
         heads=2,
+        embedding_dim=min(model.embedding_dim, 8),
+        encoder_loops=min(model.encoder_loops, 2),
+        decoder_loops=min(model.decoder_loops, 2),
         encoder_heads=min(model.encoder_heads, 2),
         decoder_heads=min(model.decoder_heads, 2),
         max_positions=64,
@@ -96,6 +102,7 @@ def tiny(cell: Cell) -> Cell:
         eval_num=8,
         final_num=20,
         easy_dim="1" if cell.config.curriculum.easy_dim else "",
+        precision="fp32",  # 'auto' would measure first
         seed=train.seed,
     )
     tests = {
@@ -111,6 +118,8 @@ def paper_numbers() -> dict[str, Any]:
 
 
 def paper_table(name: str) -> tuple[list[str], list[list[Any]]]:
-    """Columns and rows of a table as the paper has it."""
+    """Columns and rows of a table as the paper has it; of what it says in its text, a line for each number."""
     table = paper_numbers()[name]
-    return table["columns"], table["rows"]
+    if "rows" in table:
+        return table["columns"], table["rows"]
+    return ["", "paper"], [[key.replace("_", " "), value] for key, value in table.items() if key != "title"]

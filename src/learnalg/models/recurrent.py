@@ -1,0 +1,136 @@
+"""LSTM and GRU, encoder and decoder (paper, appendix E.1, tables 21 and 22), as torch.nn has them.
+
+    learnalg train --preset paper --architecture gru --encoder-layers 2 --decoder-layers 2 --dim-model 1024
+        --embedding-dim 256 --task add --input-encoding p1000
+
+The paper gives the sizes: 2 to 8 layers, 1024 or 2048 hidden dimensions, and embeddings of 256 or 512 through which
+words go in and come out. So a linear layer leads from the hidden dimensions back to the embedding's, and the output
+projection is tied to that. The paper does not say how the encoder reaches the decoder. Here the encoder's last state is
+the decoder's first, layer by layer, and nothing else passes: the whole matrix must fit into it. There are no positions,
+since the network reads in order, and the embedding is normalised as the transformer's is.
+
+Sides may differ. Layers are matched from the top: the only layer of a 6/1 decoder starts from the encoder's sixth, all
+six of a 1/6 decoder start from the encoder's only one. Where the dimensions differ, states go through a linear map.
+
+Axes: B batch, S source, T target, L either, N layers, D hidden dimensions, E dimensions of the embedding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from learnalg.config import ModelConfig
+from learnalg.models.embeddings import Lookup
+from learnalg.models.outputs import make_bias, set_prior, word_logits
+from learnalg.models.seq2seq import Side
+from learnalg.models.transformer import Embed
+
+# Of every layer, (N, B, D): hidden states and, of an LSTM, cells.
+States = tuple[Tensor, ...]
+
+
+def lstm(config: ModelConfig, source: Side, target: Side) -> nn.Module:
+    """Long short-term memories, encoder and decoder."""
+    return Recurrent(config, source, target, nn.LSTM)
+
+
+def gru(config: ModelConfig, source: Side, target: Side) -> nn.Module:
+    """Gated recurrent units, encoder and decoder."""
+    return Recurrent(config, source, target, nn.GRU)
+
+
+class Recurrent(nn.Module):
+    def __init__(self, config: ModelConfig, source: Side, target: Side, kind: type[nn.LSTM | nn.GRU]) -> None:
+        super().__init__()
+        self.encoder = RecurrentEncoder(config, source, kind)
+        self.decoder = RecurrentDecoder(config, target, kind)
+
+    def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
+        states = self.decoder.start(self.encoder(source_BS, padded))
+        hidden_BTD, _ = self.decoder(target_BT, states)
+        return self.decoder.logits(hidden_BTD, torch.arange(target_BT.shape[1], device=target_BT.device))
+
+    def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
+        states = self.decoder.start(self.encoder(source_BS, padded=True))
+        return {"length": 0, "states": [state_NBD.transpose(0, 1) for state_NBD in states]}
+
+    def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
+        states = tuple(state_BND.transpose(0, 1).contiguous() for state_BND in state["states"])
+        hidden_B1D, states = self.decoder(tokens_B[:, None], states)
+        logits_B1V = self.decoder.logits(hidden_B1D, torch.tensor([state["length"]], device=tokens_B.device))
+        state["states"] = [state_NBD.transpose(0, 1) for state_NBD in states]
+        state["length"] += 1
+        return logits_B1V[:, 0]
+
+    def set_prior(self, targets_BT: Tensor) -> None:
+        set_prior(self.decoder.bias, self.decoder.side, targets_BT)
+
+
+class RecurrentEncoder(nn.Module):
+    def __init__(self, config: ModelConfig, side: Side, kind: type[nn.LSTM | nn.GRU]) -> None:
+        super().__init__()
+        self.pad = side.pad
+        self.embed = make_embed(config, side, "encoder")
+        self.layers = make_layers(config, "encoder", kind)
+
+    def forward(self, source_BS: Tensor, padded: bool) -> States:
+        """The states after each sequence's last token: packed, a sequence ends where its padding begins."""
+        embedded = self.embed(source_BS)
+        if padded:
+            lengths_B = (source_BS != self.pad).sum(1).cpu()
+            embedded = pack_padded_sequence(embedded, lengths_B, batch_first=True, enforce_sorted=False)
+        return as_states(self.layers(embedded)[1])
+
+
+class RecurrentDecoder(nn.Module):
+    def __init__(self, config: ModelConfig, side: Side, kind: type[nn.LSTM | nn.GRU]) -> None:
+        super().__init__()
+        self.side = side
+        self.embed = make_embed(config, side, "decoder")
+        self.layers = make_layers(config, "decoder", kind)
+        first = config.encoder_layers - config.decoder_layers
+        self.start_from = [max(0, first + layer) for layer in range(config.decoder_layers)]
+        sizes = config.width("encoder"), config.width("decoder")
+        self.bridges = nn.ModuleList(
+            nn.Identity() if sizes[0] == sizes[1] else nn.Linear(*sizes, bias=config.bias)
+            for _ in range(2 if kind is nn.LSTM else 1)
+        )
+        dim = config.words_width("decoder")
+        self.out = nn.Linear(sizes[1], dim, bias=config.bias)
+        self.bias = make_bias(config, side)
+        self.project = None if config.tied else Lookup(side, dim)
+
+    def start(self, encoder_states: States) -> States:
+        pairs = zip(self.bridges, encoder_states, strict=True)
+        return tuple(bridge(state_NBD[self.start_from]) for bridge, state_NBD in pairs)
+
+    def forward(self, target_BT: Tensor, states: States) -> tuple[Tensor, States]:
+        hidden_BTD, last = self.layers(self.embed(target_BT), states if len(states) > 1 else states[0])
+        return hidden_BTD, as_states(last)
+
+    def logits(self, hidden_BTD: Tensor, index_T: Tensor) -> Tensor:
+        weight_VE: Any = (self.project or self.embed.words).weight
+        return word_logits(self.out(hidden_BTD), weight_VE, self.bias, self.side, index_T)
+
+
+def make_embed(config: ModelConfig, side: Side, of: str) -> Embed:
+    kind = config.input_embedding if of == "encoder" else config.output_embedding
+    return Embed(replace(config, positions="none"), side, config.words_width(of), kind, shift=0)
+
+
+def make_layers(config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU]) -> nn.LSTM | nn.GRU:
+    num_layers = config.num_layers(of)
+    # torch drops between layers only, and warns where there is nothing between.
+    dropout = config.dropout if num_layers > 1 else 0.0
+    sizes = config.words_width(of), config.width(of)
+    return kind(*sizes, num_layers, bias=config.bias, batch_first=True, dropout=dropout)
+
+
+def as_states(last: Tensor | States) -> States:
+    """torch gives the state of a GRU as a tensor, that of an LSTM as a pair."""
+    return last if isinstance(last, tuple) else (last,)

@@ -1,0 +1,75 @@
+"""What recipes are made with: the paper's configs and ours in a line, and the places of a table's column.
+
+    >>> paper("add", "10", "2/2", "b1999", 30_000_000).model.encoder_layers
+    2
+    >>> by_tolerance(3)  # column 3 of a table whose rows are the tolerances 5, 2, 1 and 0.5 %
+
+An encoding is one name for both sides or two, as the paper writes them: 'fp15/p1000'.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnalg.config import RunConfig, replace_fields
+from learnalg.presets import preset
+from learnalg.recipes.recipe import Shown
+
+TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
+EPOCH = 300_000  # examples (section 3)
+MILLION = 1_000_000
+EIGENVALUES_BUDGET = 60 * MILLION  # 5x5: 40 million to 99 % (section 4.4), 60 in the caption of table 14
+ADD_BUDGET = 30 * MILLION  # caption of table 13
+
+
+def paper(task: str, dim: str, layers: str, encoding: str, examples: int, **changes: Any) -> RunConfig:
+    """The paper's model and optimiser; positions for longer sequences where 512 do not do."""
+    fields = _common(task, dim, layers, encoding, examples) | {"eval_num": 10_000} | changes
+    base = preset("paper")
+    data = {name: fields.pop(name) for name in tuple(fields) if hasattr(base.data, name)}
+    room = replace_fields(base, max_positions=10_000, **data)  # enough for the paper's longest
+    longest = max(room.data.lengths)
+    return replace_fields(room, max_positions=max(base.model.max_positions, longest), **fields)
+
+
+def fast(
+    task: str, dim: str, layers: str, examples: int, encoding: str = "fp15/p1000", evals: int = 10, **changes: Any
+) -> RunConfig:
+    """The preset `fast`, looked at `evals` times along the way."""
+    fields = _common(task, dim, layers, encoding, examples) | {"eval_every": max(examples // evals, 1)}
+    return replace_fields(preset("fast"), **(fields | changes))
+
+
+def _common(task: str, dim: str, layers: str, encoding: str, examples: int) -> dict[str, Any]:
+    encoder, _, decoder = layers.partition("/")
+    source, _, target = encoding.partition("/")
+    return {
+        "task": task,
+        "dim": dim,
+        "encoder_layers": int(encoder),
+        "decoder_layers": int(decoder),
+        "input_encoding": source,
+        "output_encoding": target or source,
+        "examples": examples,
+    }
+
+
+def by_tolerance(column: int, first_row: int = 0) -> tuple[Shown, ...]:
+    """A column with a row for each tolerance."""
+    return tuple(Shown(first_row + k, column, f"report/accuracy/l1/{t}") for k, t in enumerate(TOLERANCES))
+
+
+def along_row(row: int, first_column: int) -> tuple[Shown, ...]:
+    """A row with a column for each tolerance."""
+    return tuple(Shown(row, first_column + k, f"report/accuracy/l1/{t}") for k, t in enumerate(TOLERANCES))
+
+
+def epochs_to(row: int, column: int, share: str) -> Shown:
+    """Epochs until so many were within 5 %."""
+    return Shown(row, column, f"reached/0.05/{share}", factor=1 / EPOCH)
+
+
+def slug(*words: str) -> str:
+    """A cell's key: slug('P10', '6/6') is 'p10-6-6'."""
+    text = "-".join(words).lower()
+    return "-".join(text.replace("/", "-").replace("_", "-").replace("+", "-").replace(",", "").split())

@@ -1,0 +1,49 @@
+"""Sums of matrices: fixed and variable sizes, by tolerance.
+
+At scale paper B1999, 512 dimensions, 8 heads, and 30 million examples, the budget of table 13, for every size: the
+paper says a few hours. At scale laptop the input is in FP15, and the output of the 5x5 model in P1000.
+
+@TIME@
+"""
+
+from __future__ import annotations
+
+from learnalg.recipes.making import ADD_BUDGET, by_tolerance, fast, paper, slug
+from learnalg.recipes.recipe import Cell, Recipe
+
+# dim and layers, in the paper's order
+COLUMNS = (
+    ("5", "2/2"),
+    ("6x4", "2/2"),
+    ("3x8", "2/2"),
+    ("10", "2/2"),
+    ("15", "2/2"),
+    ("20", "1/1"),
+    ("5-10", "2/2"),
+    ("5-15", "1/1"),
+    ("5-15", "1/6"),
+    ("5-10x5-10", "2/2"),
+    ("5-15x5-15", "2/2"),
+    ("5-15x5-15", "1/6"),
+)
+KEPT = {0: "add-5", 3: "add-10"}
+LAPTOP = {1: 60_000, 2: 60_000, 6: 100_000, 9: 100_000}  # column -> examples
+
+
+def cells(scale: str) -> list[Cell]:
+    found = []
+    for column, (dim, layers) in enumerate(COLUMNS):
+        key, shows = slug(dim, layers), by_tolerance(column + 1)
+        if scale == "paper":
+            found.append(Cell(key, paper("add", dim, layers, "b1999", ADD_BUDGET), shows))
+        elif column in KEPT:
+            note = "FP15/P1000, 1/1 layers" if column == 0 else "FP15/B1999, 1/1 layers of 64 dimensions"
+            config = fast("add", dim, "1/1", 200_000)
+            found.append(Cell(key, config, shows, kept=KEPT[column], note=note))
+        elif column in LAPTOP:
+            config = fast("add", dim, "1/1", LAPTOP[column], "fp15/b1999", dim_model=64, batch_size=32, eval_num=200)
+            found.append(Cell(key, config, shows, note="FP15/B1999, 1/1 layers of 64 dimensions"))
+    return found
+
+
+RECIPE = Recipe("table-3", "Sums of matrices", cells)

@@ -1,0 +1,45 @@
+"""Products of two matrices M^T N with 24 to 26 coefficients each, by tolerance.
+
+At scale paper 512 dimensions, 8 heads and 60 million examples: the paper says a day, and more than for vectors. At
+scale laptop FP15/P1000 and the budgets of a small machine.
+
+@TIME@
+"""
+
+from __future__ import annotations
+
+from learnalg.recipes.making import MILLION, by_tolerance, fast, paper, slug
+from learnalg.recipes.recipe import Cell, Recipe
+
+# encoding, dim and layers, in the paper's order
+COLUMNS = (
+    ("p10", "5", "2/2"),
+    ("p1000", "5", "1/4"),
+    ("p1000", "2x13", "4/4"),
+    ("p1000", "2x12", "4/4"),
+    ("p1000", "3x8", "2/6"),
+    ("p1000", "4x6", "1/4"),
+    ("p1000", "6x4", "1/6"),
+    ("p1000", "8x3", "1/6"),
+    ("p1000", "12x2", "1/6"),
+    ("p1000", "13x2", "1/4"),
+)
+LAPTOP = {7: 300_000, 8: 400_000}  # column -> examples; answers of 2x13 have 169 coefficients, too many for two cores
+
+
+def cells(scale: str) -> list[Cell]:
+    found = []
+    for column, (encoding, dim, layers) in enumerate(COLUMNS):
+        key, shows = slug(encoding, dim), by_tolerance(column + 1)
+        if scale == "paper":
+            found.append(Cell(key, paper("matmul", dim, layers, encoding, 60 * MILLION), shows))
+        elif (encoding, dim) == ("p1000", "5"):
+            config = fast("matmul", dim, "2/1", 400_000)
+            found.append(Cell(key, config, shows, kept="matmul-5", note="FP15/P1000"))
+        elif column in LAPTOP:
+            config = fast("matmul", dim, "2/1", LAPTOP[column])
+            found.append(Cell(key, config, shows, note="FP15/P1000, 2/1 layers, a budget far below the paper's"))
+    return found
+
+
+RECIPE = Recipe("table-5", "Matrix times matrix", cells)

@@ -1,0 +1,35 @@
+"""Singular values and the whole decomposition of 4x4 matrices, by encoding and tolerance.
+
+At scale paper symmetric matrices, as section 4.7 says, 512 dimensions, 8 heads; 60 million examples for the values, 150
+million for the vectors (4 GPUs, 3 to 7 days). At scale laptop the kept models, FP15/P1000, of general matrices.
+
+@TIME@
+"""
+
+from __future__ import annotations
+
+from learnalg.recipes.making import MILLION, by_tolerance, fast, paper, slug
+from learnalg.recipes.recipe import Cell, Recipe
+
+COLUMNS = (  # task, encoding, layers, examples
+    ("singular_values", "p10", "2/2", 60 * MILLION),
+    ("singular_values", "p1000", "4/4", 60 * MILLION),
+    ("svd", "p10", "1/6", 150 * MILLION),
+    ("svd", "p1000", "6/6", 150 * MILLION),
+)
+KEPT = {1: "singular-values-4", 3: "svd-4"}
+
+
+def cells(scale: str) -> list[Cell]:
+    found = []
+    for column, (task, encoding, layers, examples) in enumerate(COLUMNS):
+        key, shows = slug(task, encoding), by_tolerance(column + 1)
+        if scale == "paper":
+            found.append(Cell(key, paper(task, "4", layers, encoding, examples, symmetric=True), shows))
+        elif column in KEPT:
+            note = "FP15/P1000, matrices that are not symmetric"
+            found.append(Cell(key, fast(task, "4", "4/1", 500_000), shows, kept=KEPT[column], note=note))
+    return found
+
+
+RECIPE = Recipe("table-10", "Singular values and vectors of 4x4 matrices", cells)

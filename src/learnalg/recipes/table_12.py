@@ -1,0 +1,30 @@
+"""Eigenvalues of 5x5 matrices out of distribution: seven training sets, eleven test sets, within 2 %.
+
+The paper does not say how many layers its models have; here they are those of table 20 with P1000 and 6/1 layers, which
+are kept there. At scale laptop FP15/P1000 and 4/1 layers of 128 dimensions, four of the training sets.
+
+@TIME@
+"""
+
+from __future__ import annotations
+
+from learnalg.recipes.recipe import Cell, Recipe, Shown
+from learnalg.recipes.table_20 import KEPT, LAPTOP, OUT_OF_DOMAIN, TEST_SETS, TESTS, model_cell, test_name
+
+
+def cells(scale: str) -> list[Cell]:
+    found = []
+    for row, theirs in enumerate(OUT_OF_DOMAIN):
+        if scale == "laptop" and theirs not in LAPTOP:
+            continue
+        key, config, note = model_cell(scale, theirs, "p1000", "6/1" if scale == "paper" else "4/1")
+        shows = tuple(
+            Shown(row, column, f"tests/{test_name(law, factor)}/accuracy/l1/0.02")
+            for column, (law, factor) in enumerate(TEST_SETS, start=1)
+        )
+        kept = KEPT.get(theirs, "") if scale == "laptop" else ""
+        found.append(Cell(key, config, shows, TESTS, home="table-20", kept=kept, note=note))
+    return found
+
+
+RECIPE = Recipe("table-12", "Eigenvalues out of distribution", cells)

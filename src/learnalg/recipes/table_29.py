@@ -1,0 +1,8 @@
+"""Parameters of the paper's models, counted on ours with 512 positions.
+
+@TIME@
+"""
+
+from learnalg.recipes.recipe import Recipe
+
+RECIPE = Recipe("table-29", "Parameters of the models", computed="parameters")
