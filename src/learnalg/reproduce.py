@@ -23,8 +23,7 @@ import torch
 from learnalg.bench import machine_rate
 from learnalg.computed import COMPUTED
 from learnalg.evaluate import TOLERANCES, evaluate, wilson
-from learnalg.flops import flops_per_example
-from learnalg.models import build, sides
+from learnalg.flops import counted_flops
 from learnalg.progress import Watcher
 from learnalg.recipes import Cell, Recipe, Shown, lookup, paper_table, place_of
 from learnalg.runs import Run, cpu_name, load_model, provenance, write_json
@@ -171,7 +170,7 @@ def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -
         else:
             state = "to do"
         left = max(examples - done, 0)
-        steps.append(Step(cell.key, state, left, left * cost(cell) if left else 0.0, note))
+        steps.append(Step(cell.key, state, left, left * counted_flops(cell.config) if left else 0.0, note))
     return steps
 
 
