@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from itertools import groupby
 
 from learnalg.report.gathering import Section
 from learnalg.report.markup import DASH, element, escape
+from learnalg.report.tables import SEPARATOR
 from learnalg.reproduce import Number
 
 LABEL, WIDTH, HEIGHT, HEAD, GAP = 190, 58, 28, 52, 34  # pixels
@@ -32,10 +34,13 @@ def heatmap(section: Section) -> str:
 
 def _panel(section: Section, whose: str, top: int) -> str:
     drawn = [_text(0, top + HEAD - 10, whose, weight="bold")]
-    for c, name in enumerate(section.table.columns[1:]):
-        x = LABEL + WIDTH * c + WIDTH // 2
-        group, _, leaf = name.rpartition(" / ")
-        drawn += [_text(x, top + HEAD - 26, group, anchor="middle"), _text(x, top + HEAD - 10, leaf, anchor="middle")]
+    x = LABEL
+    for group, names in groupby(section.table.columns[1:], key=lambda name: name.rpartition(SEPARATOR)[0]):
+        leaves = [name.rpartition(SEPARATOR)[2] for name in names]
+        drawn.append(_text(x + WIDTH * len(leaves) // 2, top + HEAD - 26, group, anchor="middle"))
+        for leaf in leaves:
+            drawn.append(_text(x + WIDTH // 2, top + HEAD - 10, leaf, anchor="middle"))
+            x += WIDTH
     for r, row in enumerate(section.table.rows):
         y = top + HEAD + HEIGHT * r
         drawn.append(_text(0, y + HEIGHT // 2 + 4, str(row[0].paper)))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from learnalg.report.gathering import Document, Section, has_ours
-from learnalg.report.tables import COLUMNS, fields, interval_text, show
+from learnalg.report.tables import COLUMNS, fields, interval_text, ours_text, show
 from learnalg.reproduce import Number
 
 SPECIAL = str.maketrans({"|": r"\|", "<": "&lt;", "*": r"\*", "_": r"\_", "`": r"\`", "[": r"\[", "]": r"\]"})
@@ -67,7 +67,7 @@ def _number(section: Section, r: int, c: int, number: Number) -> str:
     said = ", ".join(filter(None, (paper, beside)))
     note = section.notes().get(number.note)
     parts = (
-        plain(number.text) + (f"<sup>{note}</sup>" if note else ""),
+        plain(ours_text(number)) + (f"<sup>{note}</sup>" if note else ""),
         plain(f"[{interval_text(number)}]") if number.interval else "",
         f"({said})" if said else "",
     )

@@ -133,7 +133,7 @@ def _section(section: Section, scale: str) -> str:
         parts.append(element("figure", scrolling(heatmap(section), f"{section.heading}, heat map")))
     parts.append(details_html(section))
     up = link("contents", "Contents")
-    made = f"{element('code', escape(command))} · " if section.is_recipe else ""
+    made = element("code", escape(command)) if section.is_recipe else ""
     parts.append(element("p", made + up, class_="foot"))
     return element("section", "".join(parts), aria_labelledby=section.name)
 

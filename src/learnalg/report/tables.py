@@ -80,12 +80,12 @@ def _row(section: Section, r: int) -> str:
     for c, number in enumerate(rows[r]):
         if c >= section.num_labels:
             cells.append(_number(section, r, c, number))
-        elif c < section.num_labels - 1:  # a label of several rows stands once, beside all of them
+        elif c == 0 and section.num_labels > 1:  # a label of several rows stands once, beside all of them
             same = [row[c].paper == number.paper for row in rows]
             if r == 0 or not same[r - 1]:
                 span = [*same[r:], False].index(False)
-                attributes = {"scope": "rowgroup", "rowspan": span} if span > 1 else {"scope": "row"}
-                cells.append(element("th", escape(show(number.paper)), **attributes))
+                text = escape(show(number.paper))
+                cells.append(element("th", text, scope="rowgroup", rowspan=span if span > 1 else "", class_="group"))
         else:
             cells.append(element("th", escape(show(number.paper)), scope="row"))
     return "".join(cells)
@@ -99,7 +99,7 @@ def _number(section: Section, r: int, c: int, number: Number) -> str:
     if not has_ours(number):
         return element("td", element("span", escape(number.text), class_="absent") + paper, class_="planned")
     comparison = section.comparisons[r, c]
-    ours = element("span", escape(number.text), class_="ours")
+    ours = element("span", escape(ours_text(number)), class_="ours" if number.ours else "ours words")
     run = next((key for key in (*number.keys, section.name) if key in section.runs), None)
     ours = link(run_id(section, run), ours, class_="origin") if run else ours
     note = section.notes().get(number.note)
@@ -127,6 +127,12 @@ def interval_text(number: Number) -> str:
         return ""
     low, high = number.interval
     return f"{low:.{number.digits}f}{DASH}{high:.{number.digits}f}"
+
+
+def ours_text(number: Number) -> str:
+    """As the paper's whole numbers: with commas."""
+    is_whole = number.digits == 0 and len(number.ours) == 1 and not number.words and number.text.isdigit()
+    return show(int(number.text)) if is_whole else number.text
 
 
 def show(value: Any) -> str:
