@@ -14,6 +14,7 @@ COMMANDS = {  # name -> summary; the function is commands.run_NAME
     "verify": "evaluate kept weights again and compare with their result",
     "solve": "solve a matrix with a model, beside NumPy's answer",
     "reproduce": "run a table or figure of the paper, beside its numbers",
+    "report": "write all tables and figures beside the paper's, as a page and as Markdown",
     "bench": "measure the speed of this machine",
     "encode": "numbers to tokens",
     "decode": "tokens to numbers",

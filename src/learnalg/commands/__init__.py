@@ -7,6 +7,7 @@ from learnalg.commands.analysing import run_analyse
 from learnalg.commands.benching import run_bench
 from learnalg.commands.keeping import run_verify
 from learnalg.commands.looking import run_decode, run_encode, run_list, run_params
+from learnalg.commands.reporting import run_report
 from learnalg.commands.reproducing import run_reproduce
 from learnalg.commands.testing import run_evaluate, run_solve
 from learnalg.commands.training import run_resume, run_train
@@ -19,6 +20,7 @@ __all__ = [
     "run_evaluate",
     "run_list",
     "run_params",
+    "run_report",
     "run_reproduce",
     "run_resume",
     "run_solve",
