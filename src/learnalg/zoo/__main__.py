@@ -40,15 +40,15 @@ def keep(folder: Path, name: str, results: Path) -> None:
 
 def card(name: str, result: dict[str, Any]) -> str:
     data, model, report = result["config"]["data"], result["config"]["model"], result["report"]
-    machine = result["provenance"]["machine"]
+    machine, threads = result["provenance"]["machine"], result["config"]["train"]["threads"]
     size, shares = data["amplitude"][0], report["accuracy"]["l1"]
     lines = [
-        f"**Does:** {data['task']}, dim {data['dim']}, coefficients uniform in [-{size:g}, {size:g}]; "
+        f"**Does:** {data['task']}, dim {data['dim']}, {' + '.join(data['ensemble'])} matrices with A = {size:g}; "
         f"{data['input_encoding']} in, {data['output_encoding']} out.",
         f"**Is:** {model['encoder_layers']}/{model['decoder_layers']} layers, {model['dim_model']} dimensions, "
         f"{model['heads']} heads, {result['parameters']:,} parameters.",
         f"**Learned from** {result['examples']:,} random examples (seed {result['seed']}) in "
-        f"{result['seconds'] / 60:.1f} minutes on {machine['cores']} cores of {machine['cpu']}"
+        f"{result['seconds'] / 60:.1f} minutes on {threads} of {machine['cores']} cores of {machine['cpu']}"
         + (f", starting from {result['origin']['model']}." if "origin" in result else "."),
         f"**Reaches**, on {report['num']:,} matrices that it has not seen (seed {report['seed']}, L1 norm): "
         + ", ".join(f"{100 * share:.1f} % {within(float(t))}" for t, share in shares.items())
