@@ -84,6 +84,8 @@ def test_the_overview_names_every_command(run, arguments):
         ("analyse", "--num --seed --tolerance --out --ensemble --amplitude --dim --beam --constrained --json"),
         ("verify", "--num"),
         ("solve", "--task --json --plugin"),
+        ("reproduce", "--scale --cells --list --dry-run --show --quiet --plugin"),
+        ("report", "--out --scale"),
         ("bench", "--rounds --cases --json"),
         ("encode", "--encoding"),
         ("decode", "--encoding"),
