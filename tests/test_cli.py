@@ -19,10 +19,10 @@ from learnalg.cli import COMMANDS, main
 from learnalg.config import RunConfig, replace_fields
 from learnalg.encodings import ENCODINGS
 from learnalg.matrices import ENSEMBLES
-from learnalg.models import MODELS
+from learnalg.models import MODELS, build, sides
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
 from learnalg.presets import PRESETS
-from learnalg.runs import Run
+from learnalg.runs import Run, save_model
 from learnalg.tasks import COTRAINING, TASKS
 
 SIZES = "--encoder-layers 1 --dim-model 16 --heads 2 --examples 640 --batch-size 64 --eval-num 10 --final-num 20"
@@ -337,6 +337,14 @@ def test_constrained_decoding_is_always_well_formed(run, tiny_run, flags):
     assert json.loads(out)["well_formed"] == 1.0
 
 
+def test_evaluate_may_test_on_what_the_curriculum_could_not_have(run, tiny_config, tmp_path):
+    config = tiny_config(easy_share=0.5, easy_ensemble=("positive",))  # these are square
+    save_model(tmp_path / "model.safetensors", config, build(config.model, *sides(config.data)))
+    code, out, err = run("evaluate", "model.safetensors", "--dim", "1x2", "--num", 5, "--json")
+    assert (code, err) == (0, "")
+    assert list(json.loads(out)["by_dimension"]) == ["1x2"]
+
+
 def test_evaluate_saves_what_it_saw_and_nothing_twice(run, tiny_run, tmp_path):
     arguments = ["evaluate", tiny_run.folder, "--num", "30", "--json", "--save", "saved.npz"]
     report = json.loads(run(*arguments)[1])
@@ -408,6 +416,13 @@ REFUSED = {
     "train --learning-rate nan": "learning_rate nan",
     "train --dropout 1": "dropout 1",
     "train --stop-accuracy 2": "stop_accuracy 2",
+    "train --easy-share 2": "easy_share 2",
+    "train --easy-share 0.5": "easy_dim or easy_ensemble",
+    "train --easy-share 0.5 --easy-dim 30": "more than max_positions 512",
+    "train --repeated-share -1": "repeated_share -1",
+    "train --pool 0": "pool 0",
+    "train --number-loss -1": "number_loss -1",
+    "train --output-embedding number --no-tied": "output embedding 'number'",
     "train --amplitude 1e12": "too large for fp15",
     "train --amplitude 1e12 --no-prior-bias": "too large for fp15",
     "train --init missing": "missing",

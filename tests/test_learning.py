@@ -5,7 +5,6 @@ import json
 import pytest
 
 import learnalg
-from learnalg.evaluate import TOLERANCES
 from learnalg.train import train
 
 ONE_DIGIT = "positional:base=10,digits=1,exponents=-2:2"
@@ -45,4 +44,14 @@ def test_a_tiny_model_learns_to_transpose(tmp_path, preset):
     assert report["num"] == 500
     assert report["accuracy"]["l1"][tolerance] >= 0.9
     assert report["well_formed"] >= 0.95
-    assert learnalg.load(run.folder).evaluate(num=500, tolerances=(*TOLERANCES, 0.0)).accuracy == report["accuracy"]
+    tolerances = tuple(map(float, report["accuracy"]["l1"]))
+    assert learnalg.load(run.folder).evaluate(num=500, tolerances=tolerances).accuracy == report["accuracy"]
+
+
+def test_a_tiny_model_learns_with_the_number_loss_and_whole_numbers(tmp_path, tiny_config):
+    changes = {"soft_width": 0.0, "number_loss": 1.0, "input_embedding": "number", "input_encoding": "p1000"}
+    run = train(tiny_config(examples=8_000, final_num=200, **changes), tmp_path / "run")
+    losses = [m["loss"] for m in run.metrics() if "loss" in m]
+    assert losses[-1] < 0.5 * losses[0]
+    report = json.loads((run.folder / "result.json").read_text())["report"]
+    assert report["accuracy"]["l1"]["0.05"] >= 0.5

@@ -12,7 +12,8 @@ import learnalg
 from learnalg.checkpoint import load_tensors, save_tensors
 from learnalg.config import to_dict
 from learnalg.data import Stream
-from learnalg.evaluate import decoder_input
+from learnalg.evaluate import TOLERANCES, decoder_input, evaluate
+from learnalg.flops import flops_per_example
 from learnalg.models import build, sides
 from learnalg.runs import MODEL_FILE, Run, load_model, load_weights, provenance, save_model
 from learnalg.train import train
@@ -92,6 +93,16 @@ def test_the_result_says_what_was_reached(tiny_run):
     assert result["report"]["num"] == 20
     assert 0 < result["report"]["accuracy"]["l1"]["0.05"] <= 1
     assert result["provenance"]["versions"]["torch"] == torch.__version__
+
+
+def test_the_result_says_what_is_exact_and_what_an_example_costs(tiny_run):
+    result = json.loads((tiny_run.folder / "result.json").read_text())
+    config, model = load_model(tiny_run.folder)
+    report = evaluate(model, config.data, num=20, seed=0, tolerances=(0.0,))
+    for norm in ("l1", "l2", "linf"):
+        assert list(result["report"]["accuracy"][norm]) == [*map(str, TOLERANCES), "0.0"]
+        assert result["report"]["accuracy"][norm]["0.0"] == report.accuracy[norm]["0.0"]
+    assert result["flops_per_example"] == flops_per_example(model, config) > 1e5
 
 
 @pytest.mark.parametrize("content", [{"result.json": b"{}"}, {"notes.txt": b"mine"}, {"sub/empty": b""}])

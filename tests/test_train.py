@@ -17,10 +17,13 @@ import learnalg.train
 from learnalg.checkpoint import load_tensors
 from learnalg.config import to_dict
 from learnalg.data import Stream
+from learnalg.encodings import ENCODINGS
+from learnalg.evaluate import decoder_input
+from learnalg.loss import number_token_loss
 from learnalg.processes import InterruptedRunError, own_part, pick_device
 from learnalg.progress import Silent
 from learnalg.runs import MODEL_FILE, Run, load_weights
-from learnalg.train import RESULT_FILE, resume, train
+from learnalg.train import RESULT_FILE, resume, train, train_step
 
 # Mean loss of steps 1 to 10 and 11 to 20, and after step 20 on the validation set. A change of the numerics that
 # is meant changes these.
@@ -89,7 +92,14 @@ def test_two_runs_of_one_config_have_the_same_weights(tmp_path, tiny_config, wor
     assert losses(one) == losses(other)
 
 
-@pytest.mark.parametrize("change", [{"seed": 2}, {"dropout": 0.1}, {"learning_rate": 1e-3}, {"noise": 0.1}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"seed": 2}, {"dropout": 0.1}, {"learning_rate": 1e-3}, {"noise": 0.1}, {"number_loss": 1.0}),
+        *({"easy_share": 1.0, "easy_dim": "1"}, {"easy_share": 1.0, "easy_ensemble": ("laplace",)}),
+        {"repeated_share": 0.5},
+    ],
+)
 def test_a_run_depends_on_its_config(tmp_path, tiny_config, change):
     one = weights(train(tiny_config(examples=64), tmp_path / "one"))
     other = weights(train(tiny_config(examples=64, **change), tmp_path / "other"))
@@ -117,6 +127,20 @@ def test_a_run_stopped_by_a_signal_goes_on_as_if_it_had_not_been(tmp_path, tiny_
     assert [r["steps"] for r in results] == [20, 20]
     sessions = json.loads((stopped.folder / "provenance.json").read_text())
     assert [s.get("resumed_at") for s in sessions] == [None, 7]
+
+
+CURRICULUM = {"easy_share": 0.5, "easy_until": 0.6, "easy_dim": "1", "repeated_share": 0.25, "pool": 9}
+
+
+def test_a_run_with_a_curriculum_goes_on_as_if_it_had_not_been_stopped(tmp_path, tiny_config):
+    config = tiny_config(eval_every=7 * 64, eval_num=5, number_loss=0.5, **CURRICULUM)
+    straight = train(config, tmp_path / "straight")
+    with pytest.raises(InterruptedRunError, match="stopped at step 7"):
+        train(config, tmp_path / "stopped", watcher=StopAt(7 * 64))
+    stopped = resume(tmp_path / "stopped")
+    assert stopped.config.curriculum == config.curriculum
+    assert_same_weights(straight, stopped)
+    assert losses(straight) == losses(stopped)
 
 
 def test_a_run_may_stop_many_times(tmp_path, tiny_config):
@@ -168,6 +192,37 @@ def test_a_run_killed_in_its_last_test_is_only_tested(tmp_path, tiny_config, tin
     assert json.loads((run.folder / RESULT_FILE).read_text())["steps"] == 5
     for name, tensor in weights(run).items():
         assert torch.equal(tensor, trained[name])
+
+
+def test_the_number_loss_is_added_by_its_weight(tiny_config):
+    config = tiny_config()
+    batch = Stream(config.data, 1, "train", 64).batch(0)
+    sums = []
+    for weight in (0.0, 1.0, 2.5):
+        state = learnalg.train.start(tiny_config(number_loss=weight), torch.device("cpu"))
+        targets = torch.from_numpy(batch.targets)
+        with torch.no_grad():
+            logits = state.model(torch.from_numpy(batch.sources), decoder_input(targets))
+        distance = float(number_token_loss(logits.flatten(0, 1), targets.flatten(), state.ordered))
+        train_step(state, batch)
+        sums.append(state.loss_sum)
+    assert distance > 1
+    assert sums[1] - sums[0] == pytest.approx(distance, rel=1e-3)
+    assert sums[2] - sums[0] == pytest.approx(2.5 * distance, rel=1e-3)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("changes", [{}, {"task": "cotraining", "subset": ("TA",)}], ids=["alone", "joint"])
+def test_whole_numbers_of_every_encoding_train(tiny_config, encoding, changes):
+    config = tiny_config(input_embedding="number", input_encoding=encoding, number_loss=1.0, **changes)
+    state = learnalg.train.start(config, torch.device("cpu"))
+    words = state.model.encoder.embed.words
+    # Sublayers start at zero, so that the second step is the first to reach the encoder.
+    before = words.project.weight.detach().clone(), words.weight.detach().clone()
+    for index in range(2):
+        train_step(state, Stream(config.data, 1, "train", 64).batch(index))
+    assert not torch.equal(words.project.weight, before[0])
+    assert not torch.equal(words.weight, before[1])
 
 
 def start(config, tmp_path, name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from learnalg.config import DataConfig, RunConfig
+from learnalg.config import CurriculumConfig, DataConfig, RunConfig
 
 
 @dataclass(frozen=True)
@@ -30,4 +30,5 @@ class Domain:
             changes["sigma_factor"] = self.sigma_factor * config.data.sigma_factor
         if self.noise is not None:
             changes["noise"] = self.noise
-        return replace(config, data=replace(config.data, **changes)).data  # the run's config checks the lengths
+        # The run's config checks the lengths; how it was trained does not limit what it is tested on.
+        return replace(config, data=replace(config.data, **changes), curriculum=CurriculumConfig()).data
