@@ -47,6 +47,7 @@ TINY = {
     "eval_every": 10**6,
     "eval_num": 20,
     "final_num": 20,
+    "checkpoint_seconds": 1e6,  # none in between, however slow the machine
     "workers": 0,
     "device": "cpu",
     "precision": "fp32",
@@ -65,6 +66,7 @@ PAPER = {name: TINY[name] for name in TINY if name in ("encoder_layers", "dim_mo
     "examples": 20 * 64,
     "eval_num": 20,
     "final_num": 20,
+    "checkpoint_seconds": 1e6,
     "workers": 0,
     "device": "cpu",
     "precision": "fp32",

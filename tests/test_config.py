@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from learnalg.config import (
+    CurriculumConfig,
     DataConfig,
     ModelConfig,
     OptimConfig,
@@ -96,6 +97,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"dropout": 1.0}, "dropout 1.0"),
     ({"dropout": -0.1}, "dropout -0.1"),
     ({"dropout": NAN}, "dropout nan"),
+    ({"embedding_dim": -1}, "embedding_dim -1"),
+    ({"encoder_loops": 0}, "encoder_loops 0"),
+    ({"decoder_loops": -2}, "decoder_loops -2"),
+    ({"loop_gate": "lstm"}, "loop_gate 'lstm'.*none, copy, act"),
+    ({"ponder_cost": -0.01}, "ponder_cost -0.01"),
     # The optimiser.
     ({"learning_rate": 0.0}, "learning_rate"),
     ({"learning_rate": NAN}, "learning_rate"),
@@ -107,6 +113,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"clip": -1.0}, "clip -1.0"),
     ({"clip": NAN}, "clip nan"),
     ({"soft_width": -3.0}, "soft_width -3.0"),
+    ({"number_loss": -1.0}, "number_loss -1.0"),
+    ({"number_loss": NAN}, "number_loss nan"),
     ({"cooldown": 0.0}, "cooldown 0.0"),
     ({"cooldown": 1.5}, "cooldown 1.5"),
     ({"beta1": 1.0}, "beta"),
@@ -121,6 +129,28 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"stop_accuracy": 1.5}, "stop_accuracy 1.5"),
     ({"workers": -1}, "workers -1"),
     ({"threads": -1}, "threads -1"),
+    # The curriculum.
+    ({"easy_share": 2.0, "easy_dim": "3"}, "easy_share 2.0: a share from 0 to 1"),
+    ({"easy_share": -0.1, "easy_dim": "3"}, "easy_share -0.1"),
+    ({"easy_share": NAN, "easy_dim": "3"}, "easy_share nan"),
+    ({"easy_until": 1.5}, "easy_until 1.5"),
+    ({"easy_until": -0.5}, "easy_until -0.5"),
+    ({"repeated_share": 1.01}, "repeated_share 1.01"),
+    ({"repeated_share": -1.0}, "repeated_share -1.0"),
+    ({"pool": 0}, "pool 0"),
+    ({"pool": 1.5}, "pool 1.5"),
+    ({"easy_share": 0.5}, "easy_share, and easy_dim or easy_ensemble"),
+    ({"easy_dim": "3"}, "need easy_share"),
+    ({"easy_ensemble": ("laplace",)}, "need easy_share"),
+    ({"easy_share": 0.5, "easy_dim": "8-5"}, "'8-5'"),
+    ({"easy_share": 0.5, "easy_dim": "3x4"}, "eigenvalues needs square matrices: dim '3x4'"),
+    ({"easy_share": 0.5, "easy_ensemble": ("wishart",)}, "wishart"),
+    (
+        {"easy_share": 0.5, "easy_ensemble": ("positive",), "task": "transpose", "dim": "2x3"},
+        "'positive' draws square matrices",
+    ),
+    ({"easy_share": 0.5, "easy_dim": "3-23"}, "longest input has 531 tokens.*max_positions 512"),
+    ({"easy_share": 0.5, "easy_dim": "5", "dim": "3", "max_positions": 26}, "longest input has 27 tokens"),
     # The whole.
     ({"dim": "23"}, "longest input has 531 tokens.*max_positions 512"),
     ({"dim": "10", "input_encoding": "p10", "max_positions": 501}, "longest input has 502 tokens.*max_positions 501"),
@@ -174,8 +204,14 @@ def test_a_bad_value_should_be_refused_by_name(changes, complaint):
         {"task_options": ("order=ascending",)},
         {"ensemble": ("wigner", "laplace"), "ensemble_weights": (1.0, 3.0), "amplitude": (1.0, 100.0)},
         {"encoder_dim": 64, "decoder_dim": 48, "encoder_heads": 4, "decoder_heads": 3},
+        {"embedding_dim": 1, "encoder_loops": 1, "decoder_loops": 100, "loop_gate": "act", "ponder_cost": 0.0},
         {"noise": 0.0, "dropout": 0.0, "cooldown": 1.0, "clip": 0.0, "workers": 0, "warmup_steps": 0},
         {"input_encoding": "positional:base=10,digits=4,exponents=-20:20"},
+        {"easy_share": 1.0, "easy_until": 0.0, "easy_dim": "2-22"},
+        {"easy_share": 0.5, "easy_dim": "5", "dim": "3", "max_positions": 27},
+        {"easy_share": 0.5, "easy_ensemble": ("well-conditioned", "log-uniform")},
+        {"repeated_share": 1.0, "pool": 1},
+        {"pool": 7, "easy_until": 0.3},  # of no use, and no harm
     ],
 )
 def test_values_at_the_edge_are_allowed(changes):
@@ -184,7 +220,7 @@ def test_values_at_the_edge_are_allowed(changes):
     assert flat.items() >= changes.items()
 
 
-@pytest.mark.parametrize("build", [DataConfig, ModelConfig, OptimConfig, TrainConfig, RunConfig])
+@pytest.mark.parametrize("build", [DataConfig, ModelConfig, OptimConfig, TrainConfig, CurriculumConfig, RunConfig])
 def test_configs_are_frozen_and_have_defaults(build):
     config = build()
     assert config == build()
@@ -248,6 +284,12 @@ def test_sizes_of_one_side_go_before_those_of_both():
     assert (model.width("decoder"), model.num_heads("decoder")) == (512, 4)
 
 
+def test_words_of_recurrent_models_are_as_wide_as_their_side_unless_said_otherwise():
+    assert ModelConfig(encoder_dim=768).words_width("encoder") == 768
+    assert ModelConfig(encoder_dim=768).words_width("decoder") == 512
+    assert ModelConfig(encoder_dim=768, embedding_dim=256).words_width("encoder") == 256
+
+
 @every_preset
 def test_a_preset_is_found_by_its_name(name):
     assert preset(name) is PRESETS[name]
@@ -269,6 +311,9 @@ def test_a_dict_says_all_of_a_config(name):
 def test_a_dict_may_leave_out_what_is_default():
     assert from_dict({}) == RunConfig()
     assert from_dict({"train": {"seed": 7}}) == RunConfig(train=TrainConfig(seed=7))
+    curriculum = {"easy_share": 0.5, "easy_dim": "3", "easy_ensemble": ["laplace"]}
+    expected = CurriculumConfig(easy_share=0.5, easy_dim="3", easy_ensemble=("laplace",))
+    assert from_dict({"curriculum": curriculum}) == RunConfig(curriculum=expected)
 
 
 BAD_ENTRIES: list[tuple[dict[str, Any], str]] = [
@@ -286,6 +331,9 @@ BAD_ENTRIES: list[tuple[dict[str, Any], str]] = [
     ({"data": {"task": "determinant"}}, "determinant|data"),
     ({"data": {"noise": -1.0}}, "noise|data"),
     ({"model": {"heads": 7}}, "heads|model"),
+    ({"curriculum": {"easy": 0.5}}, "unknown key curriculum.easy"),
+    ({"curriculum": {"easy_ensemble": "laplace"}}, "easy_ensemble"),
+    ({"curriculum": {"easy_share": 0.5, "easy_dim": 3}}, "easy_dim"),
 ]
 
 

@@ -12,7 +12,8 @@ import learnalg
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
     *("matrices", "tasks", "encodings", "tokenizer", "config", "presets", "recipes", "data", "curriculum"),
-    *("models", "decode", "loss", "optim", "checkpoint", "runs", "judge", "evaluate", "flops", "processes"),
+    *("models", "decode", "loss", "optim", "checkpoint", "runs", "judge", "evaluate"),
+    *("paper", "predictor", "measurements", "analysis", "flops", "processes"),
     *("preflight", "progress", "train", "bench", "api", "computed", "reproduce", "report", "zoo", "commands", "cli"),
 )
 WITHOUT_TORCH = ORDER[: ORDER.index("data") + 1]

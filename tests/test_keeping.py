@@ -1,6 +1,7 @@
 """Kept models: weights, card and result, and that verify tells true from false."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -63,6 +64,30 @@ def test_a_finished_run_is_kept_with_weights_card_and_curve(finished, shelf):
     result = json.loads((shelf / "tiny.json").read_text())
     assert result["curve"][-1]["examples"] == result["examples"]
     assert f"{result['parameters']:,} parameters" in (shelf / "tiny.md").read_text()
+
+
+def without_exact(report):
+    for norm in report["accuracy"]:
+        del report["accuracy"][norm]["0.0"]
+
+
+def wrongly_exact(report):
+    report["accuracy"]["linf"]["0.0"] += 0.1
+
+
+@pytest.mark.parametrize(("change", "code", "shares"), [(None, 0, 5), (without_exact, 0, 4), (wrongly_exact, 1, 5)])
+def test_verify_takes_results_with_and_without_exact_shares(finished, shelf, monkeypatch, capsys, change, code, shares):
+    monkeypatch.setattr("learnalg.runs.ZOO", shelf)
+    zoo.keep(finished, "tiny", shelf)
+    assert " % exact; " in (shelf / "tiny.md").read_text()
+    result = json.loads((shelf / "tiny.json").read_text())
+    if change is not None:
+        change(result["report"])
+    (shelf / "tiny.json").write_text(json.dumps(result))
+    assert main(["verify", str(shelf / "tiny.json")]) == code
+    said = capsys.readouterr().out
+    assert ("DIFFERS" if code else "agrees") in said
+    assert re.match(r"tiny: ([\d. /]+) on 20 examples", said)[1].count("/") == shares - 1
 
 
 def test_runs_of_a_changed_tree_are_not_kept(finished, shelf):

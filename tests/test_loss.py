@@ -1,4 +1,4 @@
-"""Cross-entropy against torch's, soft targets against their definition written out over the whole vocabulary."""
+"""Cross-entropy against torch's, soft targets and distances against their definitions over the whole vocabulary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from learnalg.loss import SoftTargets, sequence_loss
+from learnalg.loss import SoftTargets, number_token_loss, sequence_loss
 from learnalg.tokenizer import PAD, Tokenizer
 
 B, T = 3, 7
@@ -174,3 +174,88 @@ def test_a_near_miss_costs_less_than_a_far_one():
         return float(sequence_loss(logits, torch.tensor([[target]]), PAD, soft))
 
     assert loss(target) < loss(target + 1) < loss(target + 4) < loss(target + 30)
+
+
+# The Number Token Loss.
+
+# Eight words: two alone (the second is the padding), then ranges of three and of two, and one alone.
+RANGES = torch.tensor([[0, 1], [1, 2], [2, 5], [2, 5], [2, 5], [5, 7], [5, 7], [7, 8]])
+SHARES = torch.tensor([0.05, 0.05, 0.1, 0.2, 0.3, 0.1, 0.15, 0.05])
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected"),
+    [
+        ([2], (1 * 0.2 + 2 * 0.3) / 3),
+        ([3], (1 * 0.1 + 1 * 0.3) / 3),
+        ([4], (2 * 0.1 + 1 * 0.2) / 3),
+        ([5], 1 * 0.15 / 2),
+        ([6], 1 * 0.1 / 2),
+        ([0], 0),
+        ([1], 0),
+        ([7], 0),
+        ([2, 1, 6, 0, 4], 0.8 / 3 + 0.05 + 0.4 / 3),
+    ],
+)
+def test_distances_by_hand(targets, expected):
+    logits = SHARES.log().expand(len(targets), -1) + 3.0  # a constant changes no share
+    assert float(number_token_loss(logits, torch.tensor(targets), RANGES)) == pytest.approx(expected)
+
+
+def dense_distance(logits: Tensor, targets: Tensor) -> Tensor:
+    distance = torch.zeros(targets.numel(), V)
+    for n, target in enumerate(targets.flatten().tolist()):
+        start, stop = ORDERED[target].tolist()
+        for word in range(start, stop):
+            distance[n, word] = abs(word - target) / (stop - start)
+    return (distance * logits.flatten(0, 1).float().softmax(1)).sum()
+
+
+def distance_of(logits: Tensor, targets: Tensor) -> Tensor:
+    return number_token_loss(logits.flatten(0, 1), targets.flatten(), ORDERED)
+
+
+def test_distances_and_their_gradient_are_those_of_the_dense_definition():
+    logits, targets = batch()
+    expected = value_and_gradient(dense_distance(logits, targets), logits)
+    assert expected[0] > 0.1
+    torch.testing.assert_close(value_and_gradient(distance_of(logits, targets), logits), expected)
+
+
+def test_a_sure_prediction_has_no_distance_if_it_is_right():
+    targets = torch.arange(V)
+    sure = 200.0 * torch.eye(V)
+    assert number_token_loss(sure, targets, ORDERED) == 0
+    off = number_token_loss(sure[FIRST + 7 : FIRST + 8], torch.tensor([FIRST + 4]), ORDERED)
+    torch.testing.assert_close(off, torch.tensor(3 / (STOP - FIRST)))
+
+
+@pytest.mark.parametrize("target", [FIRST, FIRST + 20, STOP - 1])
+def test_the_gradient_pulls_towards_the_right_word(target):
+    logits = torch.zeros(1, V, requires_grad=True)
+    loss, gradient = value_and_gradient(number_token_loss(logits, torch.tensor([target]), ORDERED), logits)
+    words = torch.arange(FIRST, STOP)
+    nearest_first = gradient[0, words[(words - target).abs().argsort(stable=True)]]
+    assert (nearest_first.diff() >= 0).all()  # descent raises a word the more, the closer it is
+    assert nearest_first[0] < 0 < nearest_first[-1]
+    assert number_token_loss(logits - 10 * gradient, torch.tensor([target]), ORDERED) < loss
+
+
+def test_words_without_order_and_padding_have_no_distance():
+    logits, targets = batch()
+    alone = ORDERED[targets][..., 1] - ORDERED[targets][..., 0] == 1
+    assert alone[targets == PAD].all() and (alone & (targets != PAD)).any() and not alone.all()
+    loss, gradient = value_and_gradient(distance_of(logits, targets), logits)
+    assert (gradient[alone] == 0).all()
+    assert (gradient[~alone] != 0).any(-1).all()
+    changed = torch.where(alone[..., None], 7.0 + logits.roll(1, -1), logits)
+    torch.testing.assert_close(distance_of(changed, targets), loss)
+    nothing, none = value_and_gradient(distance_of(logits, torch.full_like(targets, PAD)), logits)
+    assert nothing == 0 and (none == 0).all()
+
+
+def test_distances_of_bf16_logits_are_in_fp32():
+    logits, targets = batch(torch.bfloat16)
+    loss, gradient = value_and_gradient(distance_of(logits, targets), logits)
+    assert (loss.dtype, gradient.dtype) == (torch.float32, torch.bfloat16)
+    torch.testing.assert_close(loss, dense_distance(logits, targets).detach())

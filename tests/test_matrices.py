@@ -12,7 +12,8 @@ from learnalg.matrices import ENSEMBLE_SUMMARIES, ENSEMBLES, MAX_DIM, Dims, Ense
 SIGMA = 10 / np.sqrt(3)  # of coefficients uniform in [-10, 10]
 SQUARE_ONLY = ("positive", "marchenko-pastur")
 POSITIVE = ("positive", "abs-laplace", "marchenko-pastur")
-PRESCRIBED = ("uniform", "gaussian", "laplace", "abs-laplace")
+PRESCRIBED = ("uniform", "gaussian", "laplace", "abs-laplace", "well-conditioned", "log-uniform")
+CONDITIONS = {"well-conditioned": 3, "log-uniform": 100}  # the largest condition numbers
 every_ensemble = pytest.mark.parametrize("name", ENSEMBLES)
 quick = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -199,7 +200,12 @@ def test_positive_eigenvalues_are_the_absolute_values_of_a_wigner_spectrum():
     np.testing.assert_allclose(np.quantile(positive, deciles), np.quantile(np.abs(wigner), deciles), rtol=0.04)
 
 
-@pytest.mark.parametrize(("name", "expected"), [("uniform", 1.8), ("gaussian", 3), ("laplace", 6), ("abs-laplace", 6)])
+# Uniform in [1, 3]: E[x^4] / E[x^2]^2 = (242 / 10) / (26 / 6)^2; log-uniform over a factor of 100: about ln 100.
+SPREAD = [("well-conditioned", 1.289), ("log-uniform", 4.606)]
+LAWS = [("uniform", 1.8), ("gaussian", 3), ("laplace", 6), *SPREAD]
+
+
+@pytest.mark.parametrize(("name", "expected"), [*LAWS, ("abs-laplace", 6)])
 def test_eigenvalues_follow_their_law(name, expected):
     eigenvalues = np.linalg.eigvalsh(draw(name, 20_000, 5, 5, symmetric=True))
     assert kurtosis(eigenvalues) == pytest.approx(expected, rel=0.12)
@@ -207,7 +213,7 @@ def test_eigenvalues_follow_their_law(name, expected):
     assert (abs(eigenvalues.mean()) < 0.02 * eigenvalues.std()) == centred
 
 
-@pytest.mark.parametrize(("name", "expected"), [("uniform", 1.8), ("gaussian", 3), ("laplace", 6)])
+@pytest.mark.parametrize(("name", "expected"), LAWS)
 def test_singular_values_follow_their_law_up_to_sign(name, expected):
     singular = np.linalg.svd(draw(name, 10_000, 4, 6, symmetric=False), compute_uv=False)
     assert kurtosis(singular) == pytest.approx(expected, rel=0.12)
@@ -218,6 +224,30 @@ def test_uniform_spectra_are_bounded(m, n, symmetric):
     largest = np.linalg.norm(draw("uniform", 2_000, m, n, symmetric), ord=2, axis=(1, 2)).max()
     assert largest <= 10 * np.sqrt(max(m, n)) + 1e-9
     assert largest > 9.9 * np.sqrt(max(m, n))
+
+
+@pytest.mark.parametrize(("name", "largest"), CONDITIONS.items())
+@pytest.mark.parametrize(("m", "n", "symmetric"), [(5, 5, True), (5, 5, False), (4, 6, False), (6, 4, False)])
+def test_condition_numbers_are_bounded(name, largest, m, n, symmetric):
+    conditions = np.linalg.cond(draw(name, 2_000, m, n, symmetric))
+    assert conditions.max() <= largest * (1 + 1e-9)
+    assert conditions.max() > 0.8 * largest  # the range is used
+    assert np.linalg.cond(draw("uniform", 2_000, m, n, symmetric)).max() > largest  # others have no such bound
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.parametrize("n", [1, 4])
+def test_spectra_of_bounded_condition_fill_their_range_with_both_signs(name, n):
+    eigenvalues = np.linalg.eigvalsh(draw(name, 8_000 // n, n, n, symmetric=True)).ravel()
+    assert (eigenvalues > 0).mean() == pytest.approx(0.5, abs=0.03)  # five standard deviations
+    unit = np.abs(eigenvalues) / (SIGMA * np.sqrt(n))  # of second moment 1
+    if name == "well-conditioned":
+        place = (unit * np.sqrt(13 / 3) - 1) / 2
+    else:
+        place = 1 + np.log10(unit * np.sqrt((1 - 1e-4) / (2 * np.log(100)))) / 2
+    assert place.min() >= -1e-9 and place.max() <= 1 + 1e-9
+    deciles = np.arange(0.1, 1, 0.1)
+    np.testing.assert_allclose(np.quantile(place, deciles), deciles, atol=0.03)
 
 
 @pytest.mark.parametrize("name", [*PRESCRIBED, "positive", "marchenko-pastur"])

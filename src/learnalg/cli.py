@@ -10,6 +10,7 @@ COMMANDS = {  # name -> summary; the function is commands.run_NAME
     "train": "train a model and watch it learn",
     "resume": "go on with a run that was stopped",
     "evaluate": "test a model, in its domain or out of it",
+    "analyse": "why a model fails: conditioning, orthogonality, and what foretells failure",
     "verify": "evaluate kept weights again and compare with their result",
     "solve": "solve a matrix with a model, beside NumPy's answer",
     "reproduce": "run a table or figure of the paper, beside its numbers",

@@ -1,10 +1,11 @@
-"""Tables and figures that need no training: encodings, parameters, spectra, speed.
+"""Tables and figures that need no training: encodings, parameters, spectra, failures of a model at hand, speed.
 
     >>> COMPUTED["encodings"]("laptop", Path("."))["rows"][0][1]
     {'paper': '[+, 3, 1, 4, E-2]', 'ours': '[+, 3, 1, 4, E-2]', 'digits': 1}
 
 Each function takes the scale and the folder with results/, and gives columns and rows for a table, in which a place
-has the paper's value and ours, and whatever else a figure is drawn from. At scale smoke there is less of everything.
+has the paper's value and ours, and whatever else a figure is drawn from; {} if the model it needs is not there yet. At
+scale smoke there is less of everything.
 """
 
 from __future__ import annotations
@@ -18,20 +19,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch import nn
 
+from learnalg.analysis import analyse
 from learnalg.api import load
-from learnalg.config import DataConfig, ModelConfig
+from learnalg.config import DataConfig, ModelConfig, RunConfig, replace_fields
 from learnalg.encodings import get_encoding
 from learnalg.encodings.encoding import Floats
+from learnalg.evaluate import evaluate
 from learnalg.matrices import Ensemble
-from learnalg.models import count_parameters, sides
+from learnalg.measurements import collect
+from learnalg.models import build, count_parameters, sides
+from learnalg.presets import preset
 from learnalg.recipes import paper_numbers, paper_table
-from learnalg.runs import ZOO
+from learnalg.runs import ZOO, load_model
 
 SHALLOW_DIM, SHALLOW_HEADS = 512, 8  # the side of a large model that has one layer (appendix D.3)
 PORTION = 10_000  # matrices at once
 NUM_BINS = 60
-SPEED_MODELS = ("eigenvalues-3", "eigenvalues-5", "eigenvalues-8", "inverse-5")
+SPEED_MODELS = ("eigenvalues-3", "eigenvalues-5", "eigenvalues-8", "inverse-3", "inverse-5")
 NUMPY: dict[str, Callable[[Floats], Floats]] = {"eigenvalues": np.linalg.eigvalsh, "inverse": np.linalg.inv}
 
 
@@ -132,6 +138,84 @@ def _spectrum(law: str, n: int, num: int, edges: Floats) -> tuple[float, list[in
     return math.sqrt(squares / (num * n) - mean**2), counts.tolist()
 
 
+ANALYSIS_SEED = 1  # a new test set: the final one of a run has seed 0
+# How the keys of paper.toml end -> the tolerance; keys of thresholds -> what learnalg.analysis calls them
+TOLERANCES = {"5": "0.05", "2": "0.02", "1": "0.01", "0_5": "0.005", "25": "0.25"}
+CONDITIONS = {"correct_condition_below": "right_98_below", "failed_condition_above": "failures_98_above"}
+
+
+def eigenvectors_analysis(scale: str, root: Path) -> dict[str, Any]:
+    """Section 4.5: what is wrong with predicted eigenvectors."""
+    found = _anatomy("eigenvectors", ("eigenvectors-5",), "table-8/paper/fp15-p1000-5", scale, root)
+    if not found:
+        return {}
+    vectors = found["vectors"]
+    ours = _by_tolerance("accuracy_at_", found["accuracy"])
+    ours |= _by_tolerance("reconstruction_at_", vectors["weak_accuracy"])
+    ours |= _by_tolerance("eigenvalues_at_", vectors["eigenvalue_accuracy"])
+    ours |= {f"unit_norms_within_{k}": _percent(vectors["norms"]["all"]["share"][TOLERANCES[k]]) for k in ("5", "1")}
+    for key, limit in (("0_05", "0.05"), ("0_01", "0.01")):
+        ours[f"dot_products_within_{key}"] = _percent(vectors["dots"]["all"]["share"][limit])
+    ours |= {key: vectors["condition_of_h"][name] for key, name in CONDITIONS.items()}
+    return _beside("eigenvectors-analysis", found, ours)
+
+
+def inversion_analysis(scale: str, root: Path) -> dict[str, Any]:
+    """Section 4.6: what is wrong with predicted inverses."""
+    found = _anatomy("inverse", ("inverse-5", "inverse-3"), "table-9/paper/fp15-p1000-12-8", scale, root)
+    if not found:
+        return {}
+    ours = _by_tolerance("accuracy_at_", found["accuracy"])
+    ours |= _by_tolerance("inverse_at_", found["distance_accuracy"])
+    ours |= {key: found["drivers"]["condition"][name] for key, name in CONDITIONS.items()}
+    return _beside("inversion-analysis", found, ours)
+
+
+def _anatomy(task: str, kept: tuple[str, ...], run: str, scale: str, root: Path) -> dict[str, Any]:
+    """Of the first kept model that is there, at scale paper of the table's own run, at scale smoke of a network that
+    has learned nothing."""
+    if scale == "paper":
+        paths = [path for path in (root / "runs" / run,) if path.is_dir()]
+    else:
+        paths = [Path(name) for name in kept if (ZOO / f"{name}.safetensors").is_file()]
+    if not paths and scale != "smoke":
+        return {}
+    config, model = _untrained(task) if scale == "smoke" else load_model(paths[0])
+    num, examples = 50 if scale == "smoke" else 10_000, list[dict[str, Any]]()
+    # Bound to the grammar only where nothing was learned: else there would be no matrix to measure.
+    evaluate(model, config.data, num, ANALYSIS_SEED, constrained=scale == "smoke", keep=examples)
+    found: dict[str, Any] = analyse(config.data, collect(config.data, examples))[task]
+    return found | {"model": "untrained" if scale == "smoke" else paths[0].name}
+
+
+def _untrained(task: str) -> tuple[RunConfig, nn.Module]:
+    sizes = {"encoder_layers": 1, "dim_model": 16, "heads": 2}
+    config = replace_fields(preset("fast"), task=task, dim="2", **sizes)
+    return config, build(config.model, *sides(config.data)).eval()
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _by_tolerance(prefix: str, shares: dict[str, float]) -> dict[str, Any]:
+    return {prefix + key: _percent(shares.get(tolerance)) for key, tolerance in TOLERANCES.items()}
+
+
+def _beside(name: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
+    """The paper's numbers in its order, each with ours; the anatomy with all that was measured."""
+    ours |= {
+        "model": found["model"],
+        "well_formed": found["num"] - sum(found["malformed"].values()),
+        "test_examples": found["num"],
+    }
+    rows = []
+    for key, value in paper_numbers()[name].items():
+        digits = 3 if "condition" in key else 0 if isinstance(value, int) and value > 1_000 else 1
+        rows.append([place(key.replace("_", " ")), place(value, ours.get(key), digits)])
+    return {"columns": ["", "Ours (paper)"], "rows": rows, "anatomy": found}
+
+
 def speed(scale: str, root: Path) -> dict[str, Any]:
     """Section 7: milliseconds a matrix, NumPy's and those of the models at hand, one matrix at a time and many."""
     paper, (num, rounds) = paper_numbers()["speed"], (20, 2) if scale == "smoke" else (1_000, 7)
@@ -171,5 +255,7 @@ COMPUTED: dict[str, Callable[[str, Path], dict[str, Any]]] = {
     "large-models": large_models,
     "parameters": parameters,
     "spectra": spectra,
+    "eigenvectors-analysis": eigenvectors_analysis,
+    "inversion-analysis": inversion_analysis,
     "speed": speed,
 }

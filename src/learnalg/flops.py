@@ -5,6 +5,10 @@ Matrix products only, without the optimiser's; examples and FLOPs can be compare
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
@@ -20,11 +24,23 @@ SAMPLE = 32  # examples that are counted
 def count_flops(model: torch.nn.Module, sources: object, targets: object) -> int:
     """Of one forward and backward pass."""
     source_BS, target_BT = torch.as_tensor(sources), torch.as_tensor(targets)
-    # torch does not count the FLOPs of the fused attention on a CPU.
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+    with _unfused(), FlopCounterMode(display=False) as counter:
         model(source_BS, decoder_input(target_BT), False).sum().backward()
     model.zero_grad(set_to_none=True)
     return int(counter.get_total_flops())
+
+
+@contextmanager
+def _unfused() -> Iterator[None]:
+    """On a CPU torch counts neither the FLOPs of its fused attention nor those of oneDNN's fused LSTM."""
+    onednn: Any = torch.backends.mkldnn
+    enabled = onednn.enabled
+    onednn.enabled = False
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        onednn.enabled = enabled
 
 
 def flops_per_example(model: torch.nn.Module, config: RunConfig) -> float:

@@ -34,6 +34,7 @@ class Judged:
     tasks: Ints
     dims: Ints  # (num, 2)
     reasons: Ints
+    has_matrix: NDArray[np.bool_]  # well-formed, of the right shape, and an answer to the right task
     exact: NDArray[np.bool_]
     errors: dict[str, Floats]  # norm -> |residual| / |reference|
     distances: dict[str, Floats]  # norm -> |P - O| / |O|
@@ -51,7 +52,7 @@ def judge(config: DataConfig, batch: Batch, written: Ints) -> tuple[Judged, Floa
     num = len(batch)
     names = list(NORMS)
     tasks, dims = np.zeros(num, dtype=np.int64), np.zeros((num, 2), dtype=np.int64)
-    exact = np.zeros(num, dtype=bool)
+    has_matrix, exact = np.zeros((2, num), dtype=bool)
     errors, distances = np.full((2, len(names), num), np.inf)
     for group in batch.groups:
         tasks[group.rows], dims[group.rows] = group.task, group.dims
@@ -60,6 +61,7 @@ def judge(config: DataConfig, batch: Batch, written: Ints) -> tuple[Judged, Floa
         right = (decoded.reasons[group.rows] == OK) & (decoded.shapes[group.rows] == shape).all(axis=1)
         right &= decoded.tasks[group.rows] == group.task
         rows = group.rows[right]
+        has_matrix[rows] = True
         if not len(rows):
             continue
         predicted = decoded.matrices(rows, shape)
@@ -75,6 +77,7 @@ def judge(config: DataConfig, batch: Batch, written: Ints) -> tuple[Judged, Floa
         tasks,
         dims,
         decoded.reasons.astype(np.int64),
+        has_matrix,
         exact,
         dict(zip(names, errors, strict=True)),
         dict(zip(names, distances, strict=True)),
@@ -96,6 +99,7 @@ def join_judged(parts: list[Judged]) -> Judged:
         join(lambda p: p.tasks),
         join(lambda p: p.dims),
         join(lambda p: p.reasons),
+        join(lambda p: p.has_matrix),
         join(lambda p: p.exact),
         {name: join(lambda p, name=name: p.errors[name]) for name in NORMS},  # type: ignore[misc]
         {name: join(lambda p, name=name: p.distances[name]) for name in NORMS},  # type: ignore[misc]

@@ -67,7 +67,7 @@ def kept_file(cell: Cell, root: Path) -> Path:
 
 def missing_model(recipe: Recipe, scale: str, cell: Cell, root: Path) -> str:
     """The kept model that a cell is, or starts from, and that has no result yet; '' if nothing is missing."""
-    origins = [origin for origin in recipe.cells_at(scale) if origin.key == cell.init]
+    origins = [origin for origin in recipe.cells_at(scale) if origin.key == cell.init] if cell.init else []
     waiting = (c.kept for c in (cell, *origins) if c.kept and not kept_file(c, root).is_file())
     return next(waiting, "")
 
@@ -97,9 +97,11 @@ def run_cells(
 
 
 def compute(recipe: Recipe, scale: str, root: Path) -> None:
-    """Computes what needs no training; writes it."""
+    """Computes what needs no training; writes it, unless the model that it needs is not there yet."""
     path = result_file(recipe, scale, recipe.name, root)
     computed = COMPUTED[recipe.computed](scale, root)
+    if not computed:
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, computed | {"provenance": provenance()})
 

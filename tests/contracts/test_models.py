@@ -1,4 +1,4 @@
-"""What every architecture must do, in every variant: each entry of MODELS with each ModelConfig below.
+"""What every architecture must do: each entry of MODELS with each ModelConfig below, and with variants of its own.
 
 Weights are shaken after building: a sublayer that starts at zero would pass most of these tests by doing nothing.
 """
@@ -48,13 +48,36 @@ VARIANTS: dict[str, ModelConfig] = {
     **{f"positions-{name}": replace(PAPER, positions=name) for name in POSITIONS if name != PAPER.positions},
     **{f"embedding-{name}": replace(PAPER, input_embedding=name) for name in EMBEDDINGS if name != "lookup"},
 }
+RECURRENT = {
+    "embedding-dim": replace(PAPER, embedding_dim=12),
+    "deep-encoder": replace(PAPER, encoder_layers=3, decoder_layers=1),
+}
+OWN_VARIANTS: dict[str, dict[str, ModelConfig]] = {
+    "lstm": RECURRENT,
+    "gru": RECURRENT,
+    "universal": {
+        "both-loop": replace(PAPER, decoder_loops=3),
+        "decoder-loops": replace(PAPER, encoder_layers=1, decoder_layers=1, encoder_loops=1, decoder_loops=4),
+        "copy": replace(PAPER, decoder_loops=2, loop_gate="copy"),
+        "fast-copy": replace(FAST, decoder_loops=2, loop_gate="copy"),
+        "act": replace(PAPER, decoder_loops=3, loop_gate="act"),
+        "fast-act": replace(FAST, decoder_loops=3, loop_gate="act"),
+    },
+}
 SOURCE = Tokenizer("floating:digits=1,exponents=-1:1")
 TARGET = Tokenizer("positional:base=10,digits=1,exponents=-1:1")
 JOINT = (Tokenizer(SOURCE.encoding_name, ("transpose", "add")), Tokenizer(TARGET.encoding_name, ("transpose", "add")))
 
 MODELS_AS_THEY_ARE = dict(MODELS)
 
-every_model = pytest.mark.parametrize("config", VARIANTS.values(), ids=VARIANTS)
+every_model = pytest.mark.parametrize(
+    ("architecture", "config"),
+    [
+        pytest.param(architecture, config, id=f"{architecture}-{variant}")
+        for architecture in MODELS
+        for variant, config in (VARIANTS | OWN_VARIANTS.get(architecture, {})).items()
+    ],
+)
 every_architecture = pytest.mark.parametrize("architecture", MODELS)
 
 
@@ -108,7 +131,6 @@ def tensors(state: Any) -> list[Tensor]:
     return [state] if isinstance(state, Tensor) else []
 
 
-@every_architecture
 @every_model
 @torch.inference_mode()
 def test_it_is_causal(architecture, config):
@@ -127,7 +149,6 @@ def test_it_is_causal(architecture, config):
         assert (after[:, k] - before[:, k]).abs().amax(1).min() > 1e-3  # and it does read its own
 
 
-@every_architecture
 @every_model
 @torch.inference_mode()
 def test_it_reads_every_source_token(architecture, config):
@@ -140,7 +161,6 @@ def test_it_reads_every_source_token(architecture, config):
     assert difference.abs().amax((1, 2)).min() > 1e-3
 
 
-@every_architecture
 @every_model
 @torch.inference_mode()
 def test_it_ignores_source_padding(architecture, config):
@@ -153,7 +173,6 @@ def test_it_ignores_source_padding(architecture, config):
         close(model(alone, target[row : row + 1]), logits[row : row + 1])
 
 
-@every_architecture
 @every_model
 @torch.inference_mode()
 def test_the_promise_of_no_padding_changes_nothing(architecture, config):
@@ -162,7 +181,6 @@ def test_the_promise_of_no_padding_changes_nothing(architecture, config):
     close(model(source, target, padded=False), model(source, target, padded=True))
 
 
-@every_architecture
 @every_model
 @pytest.mark.parametrize(
     ("shapes", "joint", "extra"),
@@ -176,7 +194,6 @@ def test_steps_give_the_logits_of_teacher_forcing(architecture, config, shapes, 
     close(stepped(model, source, target, target.shape[1] + extra), model(source, target))
 
 
-@every_architecture
 @every_model
 @torch.inference_mode()
 def test_a_decodings_rows_can_be_reordered(architecture, config):
@@ -198,7 +215,6 @@ def test_a_decodings_rows_can_be_reordered(architecture, config):
     close(model.step(target[rows, 5], reorder(state)), model(source, target)[rows, 5])
 
 
-@every_architecture
 @every_model
 @torch.inference_mode()
 def test_it_reloads_to_the_same_logits(architecture, config):
@@ -209,7 +225,6 @@ def test_it_reloads_to_the_same_logits(architecture, config):
     assert torch.equal(other(source, target), model(source, target))
 
 
-@every_architecture
 @every_model
 def test_every_parameter_receives_a_gradient(architecture, config):
     model = make(architecture, config)
@@ -238,7 +253,6 @@ def test_only_the_rows_of_words_read_receive_a_gradient_unless_they_are_predicte
         assert rows.all() == everywhere
 
 
-@every_architecture
 @every_model
 @torch.inference_mode()
 def test_the_prior_adds_the_log_frequencies_of_words(architecture, config):
@@ -261,7 +275,6 @@ def test_the_prior_adds_the_log_frequencies_of_words(architecture, config):
         close(prior_BTV[:, k], (counts / counts.sum()).log().expand(len(source), -1))
 
 
-@every_architecture
 @every_model
 def test_the_seed_gives_the_weights(architecture, config):
     weights, again, others = (make(architecture, config, seed, shaken=False).state_dict() for seed in (5, 5, 6))
@@ -270,7 +283,6 @@ def test_the_seed_gives_the_weights(architecture, config):
     assert not all(torch.equal(weights[name], others[name]) for name in weights)
 
 
-@every_architecture
 @every_model
 def test_counted_parameters_are_those_of_the_built_model(architecture, config):
     config = replace(config, architecture=architecture)
@@ -279,7 +291,6 @@ def test_counted_parameters_are_those_of_the_built_model(architecture, config):
     assert all(number > 0 for number in counted.values())
 
 
-@every_architecture
 @every_model
 def test_counting_takes_no_memory(architecture, config, monkeypatch):
     """Every tensor of the model that is counted is on the meta device, which has shapes only."""

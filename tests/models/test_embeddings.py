@@ -8,13 +8,16 @@ import torch
 from torch import Tensor
 
 from learnalg.config import ModelConfig
-from learnalg.models import build, side_of
+from learnalg.encodings import ENCODINGS
+from learnalg.models import build, check_model, side_of
 from learnalg.models.embeddings import (
     MAX_GRID,
+    POSITIONS,
     Features,
     GridPositions,
     LearnedPositions,
     Lookup,
+    Number,
     places,
     value_features,
 )
@@ -117,6 +120,24 @@ def test_learned_positions_are_the_first_rows():
     assert torch.equal(positions(torch.zeros(2, 5, dtype=torch.long)), positions.weight[:5])
 
 
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("name", POSITIONS)
+@pytest.mark.parametrize(
+    "tokenizer", [P1000, FP15, Tokenizer("p1000", ("transpose", "add"))], ids=["p1000", "fp15", "joint"]
+)
+def test_the_last_position_alone_is_the_last_of_all(name, tokenizer, shift):
+    positions = POSITIONS[name](side_of(tokenizer), 8, 64, shift)
+    start = [END] * shift
+    tokens = torch.tensor([[*start, *matrix(tokenizer, 2, 3)], [*start, *matrix(tokenizer, 3, 2)]])
+    whole = positions(tokens)  # (L, D) or (B, L, D)
+    for length in range(1, tokens.shape[1] + 1):
+        last = positions(tokens[:, :length], last_only=True)
+        assert last.shape == (*whole.shape[:-2], 1, 8)
+        assert torch.equal(last, positions(tokens[:, :length])[..., -1:, :])
+        if shift or length >= tokenizer.header:  # an encoder's dimensions are known with its whole header
+            assert torch.equal(last, whole[..., length - 1 : length, :])
+
+
 def test_places_within_numbers_and_behind_them_those_of_the_header():
     assert places(Side(10, header=2, width=3), torch.arange(9)).tolist() == [3, 4, 0, 1, 2, 0, 1, 2, 0]
     assert places(Side(10, header=3, width=1), torch.arange(6)).tolist() == [1, 2, 3, 0, 0, 0]
@@ -216,3 +237,132 @@ def test_the_largest_matrix_fits_into_the_grid():
     row, col, _ = np.array(grid(FP15, [END, *matrix(FP15, 100, 100)], shift=1)).T
     assert (row[-2], col[-2]) == (99, 99)
     assert (row[-1], col[-1]) == (100, 0)
+
+
+# Whole numbers.
+
+NUMBERS = np.array([[3.14, -602.0, 0.0, 1e-4], [-0.25, 999.0, 10.0, 7e6]])  # three digits: no encoding rounds them
+SHAPE = (2, 2)
+PAPERS = ["p10", "p1000", "b1999", "fp15"]
+every_paper_encoding = pytest.mark.parametrize("encoding", PAPERS)
+both_headers = pytest.mark.parametrize("names", [(), ("transpose", "add")], ids=["alone", "joint"])
+
+
+def number(tokenizer: Tokenizer, dim: int = 8) -> Number:
+    torch.manual_seed(0)
+    return Number(side_of(tokenizer), dim)
+
+
+def expected_features(tokenizer: Tokenizer, numbers: np.ndarray) -> Tensor:
+    """(B, N) -> (B, header + N width, F): zero for the header, then each number's features at each of its tokens."""
+    features = value_features(numbers.ravel()).reshape(*numbers.shape, -1).repeat(tokenizer.width, axis=1)
+    return torch.from_numpy(np.pad(features, ((0, 0), (tokenizer.header, 0), (0, 0)))).float()
+
+
+@both_headers
+@every_paper_encoding
+def test_each_token_has_the_features_of_its_whole_number(encoding, names):
+    tokenizer = Tokenizer(encoding, names)
+    tokens = torch.from_numpy(tokenizer.encode(NUMBERS.reshape(-1, *SHAPE), task=len(names) // 2))
+    torch.testing.assert_close(number(tokenizer).features(tokens), expected_features(tokenizer, NUMBERS))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_number_has_the_features_of_what_its_tokens_stand_for(encoding):
+    tokenizer = Tokenizer(encoding)
+    tokens = tokenizer.encode(VALUES[:60].reshape(5, 3, 4))
+    rounded, _ = tokenizer.encoding.decode(tokenizer.encoding.encode(VALUES[:60].reshape(5, 12)))
+    found = number(tokenizer).features(torch.from_numpy(tokens))
+    torch.testing.assert_close(found, expected_features(tokenizer, rounded))
+
+
+@both_headers
+@every_paper_encoding
+def test_features_of_matrices_of_different_sizes_do_not_depend_on_padding(encoding, names):
+    tokenizer = Tokenizer(encoding, names)
+    embed = number(tokenizer)
+    rows = [tokenizer.encode(VALUES[: m * n].reshape(1, m, n))[0] for m, n in ((2, 3), (1, 1), (3, 1), (1, 4))]
+    longest = max(map(len, rows)) + 1  # one more: what is left behind the last whole number
+    tokens = torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
+    features = embed.features(tokens)
+    for row, found in zip(rows, features, strict=True):
+        assert torch.equal(found[: len(row)], embed.features(torch.from_numpy(row)[None])[0])
+        assert (found[len(row) :] == 0).all()
+        assert (found[tokenizer.header : len(row)] != 0).any(-1).all()
+
+
+@pytest.mark.parametrize("word", [END, PAD, FIRST_TASK, FIRST_DIM + 4])
+@every_paper_encoding
+def test_a_broken_number_has_no_features_and_others_keep_theirs(encoding, word):
+    tokenizer = Tokenizer(encoding)
+    embed = number(tokenizer)
+    whole = torch.from_numpy(tokenizer.encode(NUMBERS[:1].reshape(1, *SHAPE)))
+    before = embed.features(whole)
+    for place in range(tokenizer.width):
+        start = tokenizer.header + tokenizer.width  # the second number
+        tokens = whole.clone()
+        tokens[0, start + place] = word
+        expected = before.clone()
+        expected[0, start : start + tokenizer.width] = 0
+        assert torch.equal(embed.features(tokens), expected)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"), [("fp15", ["FPNaN"]), ("p1000", ["314", "+", "E-2"]), ("b1999", ["E1", "7"])]
+)
+def test_words_in_the_wrong_order_are_no_number(encoding, words):
+    tokenizer = Tokenizer(encoding)
+    tokens = torch.tensor([[FIRST_DIM, FIRST_DIM, *(tokenizer.words.index(word) for word in words)]])
+    assert (number(tokenizer).features(tokens) == 0).all()
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4])
+def test_a_sequence_without_a_whole_number_has_no_features(length):
+    tokens = torch.tensor([matrix(P1000, 1, 1)[:length]] * 3)
+    features = number(P1000).features(tokens)
+    assert features.shape == (3, length, 18)
+    assert (features == 0).all()
+
+
+def test_a_whole_number_is_embedded_by_its_features_and_a_small_row_for_each_word():
+    embed = number(P1000, dim=64)
+    tokens = torch.from_numpy(P1000.encode(NUMBERS.reshape(-1, *SHAPE)))
+    expected = expected_features(P1000, NUMBERS) @ embed.project.weight.T + embed.weight[tokens]
+    torch.testing.assert_close(embed(tokens), expected)
+    assert len(embed.weight) == P1000.vocab_size
+    assert 0.015 < embed.weight.std() < 0.025
+
+
+def test_close_numbers_are_embedded_close_whatever_their_words():
+    embed = number(P1000, dim=64)
+    numbers = np.array([9.99, 10.1, 9.5, -9.99, 99.9])  # + 999 E-2 and + 101 E-1
+    embedded = embed(torch.from_numpy(P1000.encode(numbers.reshape(-1, 1, 1))))[:, -1]
+    near, *others = (embedded[1:] - embedded[0]).norm(dim=1).tolist()
+    assert near < 0.5 * min(others)
+
+
+def test_whole_numbers_need_to_know_what_words_stand_for_together():
+    with pytest.raises(ValueError, match="number embeddings need"):
+        Number(Side(10), 8)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_an_output_is_not_embedded_by_numbers_not_yet_written(tied):
+    with pytest.raises(ValueError, match=r"output embedding 'number'.*for the input"):
+        check_model(ModelConfig(output_embedding="number", tied=tied))
+    check_model(ModelConfig(input_embedding="number"))
+
+
+@both_headers
+def test_a_model_that_reads_whole_numbers_does_not_depend_on_padding(names):
+    tokenizer = Tokenizer("p1000", names)
+    size = {"encoder_layers": 1, "dim_model": 8, "heads": 1, "input_embedding": "number", "positions": "grid"}
+    model = build(ModelConfig(**size), side_of(tokenizer), side_of(tokenizer)).eval()
+    rows = [tokenizer.encode(VALUES[: m * n].reshape(1, m, n))[0] for m, n in ((2, 3), (1, 1))]
+    tokens = torch.tensor([[*row, *[PAD] * (len(rows[0]) - len(row))] for row in rows])
+    together = model(tokens, tokens[:, :5])
+    alone = model(torch.from_numpy(rows[1])[None], tokens[1:, :5])
+    torch.testing.assert_close(together[1:], alone)
+    broken = tokens.clone()
+    broken[:, tokenizer.header] = END  # and it does read the numbers
+    assert not torch.allclose(model(broken, tokens[:, :5]), together, atol=1e-4)

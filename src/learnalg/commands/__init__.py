@@ -3,6 +3,7 @@
 torch is loaded by the commands that need it, after their flags are checked.
 """
 
+from learnalg.commands.analysing import run_analyse
 from learnalg.commands.benching import run_bench
 from learnalg.commands.keeping import run_verify
 from learnalg.commands.looking import run_decode, run_encode, run_list, run_params
@@ -12,6 +13,7 @@ from learnalg.commands.testing import run_evaluate, run_solve
 from learnalg.commands.training import run_resume, run_train
 
 __all__ = [
+    "run_analyse",
     "run_bench",
     "run_decode",
     "run_encode",

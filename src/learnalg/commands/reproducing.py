@@ -75,6 +75,8 @@ def _run(recipe: Recipe, command: Reproduce, root: Path) -> None:
 
     if recipe.computed and load_computed(recipe, command.scale, root) is None:
         compute(recipe, command.scale, root)
+        if load_computed(recipe, command.scale, root) is None:
+            print("not run: the model that it needs is not there yet")
     for cell in choose(recipe, command.scale, command.cells):
         if load_result(recipe, command.scale, cell, root) is not None:
             continue
@@ -118,6 +120,6 @@ def _print_list(recipes: list[Recipe], scale: str) -> None:
     for recipe in recipes:
         steps = plan(recipe, scale, Path())
         done = sum(step.state == "done" for step in steps)
-        best, papers = best_of(table_of(recipe, scale, Path()))
+        best, papers = ("", "") if recipe.computed else best_of(table_of(recipe, scale, Path()))
         left = clock(sum(step.flops for step in steps) / rate)
         print(row(recipe.name, f"{done}/{len(steps)}", best, papers, left, recipe.title))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
 from learnalg.commands.arguments import load_plugins, parse
+from learnalg.commands.domain import Domain
 from learnalg.matrices import read_matrix
 
 
@@ -23,12 +24,7 @@ class Evaluate:
     seed: int = 0  # of the test set
     tolerances: tuple[float, ...] = (0.05, 0.02, 0.01, 0.005)  # 0 asks for the exact solution
     norms: tuple[str, ...] = ("l1", "l2", "linf")  # l1, l2, linf, l2-squared
-    ensemble: tuple[str, ...] = ()  # other matrices than in training: `learnalg list ensembles`
-    ensemble_weights: tuple[float, ...] = ()  # weights of a mixture
-    amplitude: tuple[float, ...] = ()  # another A, or a range
-    sigma_factor: float | None = None  # sigma_test / sigma_train
-    dim: str = ""  # other dimensions than in training
-    noise: float | None = None  # another input noise
+    domain: Domain = field(default_factory=Domain)
     beam: int = 1  # width of the beam; 1 is greedy decoding
     device: str = "cpu"  # where to run: auto, cpu, cuda, mps
     constrained: bool = False  # decode within the grammar of matrices only
@@ -52,17 +48,7 @@ def run_evaluate(arguments: list[str]) -> int:
     device = pick_device(command.device)
     config, model = load_model(command.model)
     model.to(device)
-    changes: dict[str, Any] = {}
-    for name in ("ensemble", "ensemble_weights", "amplitude", "dim"):
-        if getattr(command, name):
-            changes[name] = getattr(command, name)
-    if command.ensemble and not command.ensemble_weights:
-        changes["ensemble_weights"] = ()
-    if command.sigma_factor is not None:
-        changes["sigma_factor"] = command.sigma_factor * config.data.sigma_factor
-    if command.noise is not None:
-        changes["noise"] = command.noise
-    data = replace(config, data=replace(config.data, **changes)).data  # the run's config checks the lengths
+    data = command.domain.of(config)
     keep: list[Any] | None = [] if command.save is not None else None
     report = evaluate(
         model,

@@ -92,10 +92,12 @@ class Number(nn.Module):
         """Decoded by the encoding itself, in NumPy; zero for words of no number: header, padding, a broken number."""
         side, (B, L) = self.side, tokens_BL.shape
         num = max(L - side.header, 0) // side.width
+        features_BLF = self.project.weight.new_zeros((B, L, self.project.in_features))
+        if not num or tokens_BL.is_meta:  # FLOPs are counted on the meta device, which has shapes only
+            return features_BLF
         span = slice(side.header, side.header + num * side.width)
         values = self.decode(tokens_BL[:, span].cpu().numpy().reshape(B, num, side.width)).reshape(-1)
         features = value_features(np.nan_to_num(values)) * ~np.isnan(values)[:, None]
-        features_BLF = self.project.weight.new_zeros((B, L, features.shape[-1]))
         each = torch.as_tensor(features, dtype=features_BLF.dtype, device=features_BLF.device).view(B, num, 1, -1)
         features_BLF[:, span] = each.expand(-1, -1, side.width, -1).flatten(1, 2)
         return features_BLF
@@ -159,7 +161,7 @@ class NoPositions(nn.Module):
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()
 
-    def forward(self, tokens_BL: Tensor) -> Tensor:
+    def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
         return torch.zeros((1, 1), device=tokens_BL.device)
 
 

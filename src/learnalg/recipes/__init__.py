@@ -3,9 +3,12 @@ line here."""
 
 from learnalg.recipes import (
     ablation,
+    comparisons,
+    eigenvectors_analysis,
     figure_1,
     figure_2,
     figure_3,
+    inversion_analysis,
     speed,
     table_01,
     table_02,
@@ -77,7 +80,10 @@ RECIPES: dict[str, Recipe] = {
         figure_1,
         figure_2,
         figure_3,
+        eigenvectors_analysis,
+        inversion_analysis,
         speed,
         ablation,
+        comparisons,
     )
 }

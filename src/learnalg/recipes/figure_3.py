@@ -1,7 +1,7 @@
-"""Spectra of 100,000 Wigner matrices of each kind: uniform, gaussian and Laplace coefficients, 5x5 to 20x20. The standard
-deviation of the eigenvalues is that of the coefficients times the root of n, whatever the coefficients' law.
+"""Spectra of 100,000 Wigner matrices of each kind: uniform, gaussian and Laplace coefficients, 5x5 to 20x20. The
+standard deviation of the eigenvalues is that of the coefficients times the root of n, whatever the coefficients' law.
 
-@TIME@
+On two cores a second at scale smoke (200 matrices of each kind), about a minute at the others.
 """
 
 from learnalg.recipes.recipe import Recipe

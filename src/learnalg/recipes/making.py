@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnalg.config import RunConfig, replace_fields
-from learnalg.presets import preset
+from learnalg.presets import find_recipe, preset, read_config, recipes
 from learnalg.recipes.recipe import Shown
 
 TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
@@ -38,6 +38,21 @@ def fast(
     """The preset `fast`, looked at `evals` times along the way."""
     fields = _common(task, dim, layers, encoding, examples) | {"eval_every": max(examples // evals, 1)}
     return replace_fields(preset("fast"), **(fields | changes))
+
+
+def kept_config(name: str, task: str) -> RunConfig:
+    """Of a model of the zoo, as its own recipe has it; of one without a recipe so far, what it would be like."""
+    if name in recipes():
+        return read_config(find_recipe(name), preset("fast"))
+    return fast(task, name.rpartition("-")[2], "4/1", preset("fast").train.examples)
+
+
+def describe(config: RunConfig) -> str:
+    """What a reader must know of a model that is not the paper's."""
+    data, model = config.data, config.model
+    encodings = f"{data.input_encoding}/{data.output_encoding}".upper()
+    layers = f"{model.encoder_layers}/{model.decoder_layers} layers of {model.dim_model} dimensions"
+    return f"{encodings}, {layers}, {config.train.examples:,} examples"
 
 
 def _common(task: str, dim: str, layers: str, encoding: str, examples: int) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Cells with noisy inputs, for tables 11, 27 and 28: one run for each model and level of noise, tested with the noise that it
-was trained with. Rows of these tables are the tolerances 5, 2 and 1 %, each with the three levels."""
+"""Cells with noisy inputs, for tables 11, 27 and 28: one run for each model and level of noise, tested with the noise
+that it was trained with. Rows of these tables are the tolerances 5, 2 and 1 %, each with the three levels."""
 
 from __future__ import annotations
 
-from learnalg.recipes.making import ADD_BUDGET, EIGENVALUES_BUDGET, fast, paper, slug
+from learnalg.recipes.making import ADD_BUDGET, EIGENVALUES_BUDGET, describe, fast, paper, slug
 from learnalg.recipes.recipe import Cell, Shown
 
 LEVELS = (0.01, 0.02, 0.05)  # of the coefficients' standard deviation
@@ -28,6 +28,6 @@ def noisy(
         else:
             examples, own_layers = LAPTOP[task]
             config = fast(task, "5", own_layers, examples, noise=noise)
-            note = f"FP15/P1000, {own_layers} layers of 128 dimensions, {examples:,} examples"
+            note = describe(config)
         found.append(Cell(key, config, shows, home=home, note=note))
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from learnalg.config import RunConfig
 from learnalg.recipes.making import fast
 
@@ -11,7 +13,7 @@ HIDDEN = 256
 def small(kind: str, task: str, layers: str, examples: int, encoding: str) -> tuple[RunConfig, str]:
     """A config of 5x5 matrices, and what a reader must know of it. Without positions, of which a recurrent network has
     no need, and without the transformer's other ingredients."""
-    plain = {"positions": "none", "norm": "post", "qk_norm": False, "bias": True, "zero_init": False}
-    sizes = {"architecture": kind, "dim_model": HIDDEN, "embedding_dim": 128}
+    plain: dict[str, Any] = {"positions": "none", "norm": "post", "qk_norm": False, "bias": True, "zero_init": False}
+    sizes: dict[str, Any] = {"architecture": kind, "dim_model": HIDDEN, "embedding_dim": 128}
     config = fast(task, "5", layers, examples, encoding, **plain, **sizes, optimizer="adam", learning_rate=1e-3)
     return config, f"{encoding.upper()}, {layers} layers of {HIDDEN} hidden dimensions, {examples:,} examples"

@@ -1,9 +1,11 @@
-"""Eigenvalues of larger matrices with deeper decoders: accuracy within 5 %, and millions of examples until 99 % of them.
+"""Eigenvalues of larger matrices with deeper decoders: accuracy within 5 %, and millions of examples until 99 % of
+them.
 
 The runs are those of table 19 that fit, which keeps them: the base configuration of each depth, FP15/P1000; for 12x12
 with 8 layers the only one there, FP15/FP15. Scale paper only, since two cores are far from all of it.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop nothing to run, paper 33 years, unless these runs are there
+already.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ def cells(scale: str) -> list[Cell]:
     for row, size in enumerate(SIZES):
         for k, base in enumerate(DECODERS):
             decoder, column = EXCEPTIONS.get((size, base), base), 1 + len(DECODERS) + k
-            shows = (Shown(row, 1 + k, "report/accuracy/l1/0.05"),)
+            shows: tuple[Shown, ...] = (Shown(row, 1 + k, "report/accuracy/l1/0.05"),)
             if rows[row][column] != "-":
                 shows += (sample_size(row, column),)
             found.append(large_cell(f"E:1/512/8/FP15 D:{decoder}", size, shows, home="table-19"))

@@ -2,14 +2,14 @@
 
 At scale paper 6/1 layers (P1000 with 10 heads: 6/6) and 400 million examples: 75 % takes 120 to 250 million (section
 4.6). The paper has 512 dimensions everywhere, which 10 and 12 heads do not divide: encoders have 510 and 516 there. At
-scale laptop the kept model, FP15/P1000.
+scale laptop the kept model.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop kept models, minutes at most to test them, paper 15 years.
 """
 
 from __future__ import annotations
 
-from learnalg.recipes.making import MILLION, by_tolerance, fast, paper, slug
+from learnalg.recipes.making import MILLION, by_tolerance, describe, kept_config, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe
 
 BUDGET = 400 * MILLION
@@ -33,7 +33,8 @@ def cells(scale: str) -> list[Cell]:
             sizes = {"encoder_dim": DIMENSIONS[encoder], "encoder_heads": encoder, "decoder_heads": decoder}
             found.append(Cell(key, paper("inverse", "5", layers, encoding, BUDGET, **sizes), shows))
         elif column == KEPT_COLUMN:
-            found.append(Cell(key, fast("inverse", "5", "4/1", 500_000), shows, kept="inverse-5"))
+            config = kept_config("inverse-5", "inverse")
+            found.append(Cell(key, config, shows, kept="inverse-5", note=describe(config)))
     return found
 
 

@@ -1,14 +1,14 @@
 """Singular values and the whole decomposition of 4x4 matrices, by encoding and tolerance.
 
 At scale paper symmetric matrices, as section 4.7 says, 512 dimensions, 8 heads; 60 million examples for the values, 150
-million for the vectors (4 GPUs, 3 to 7 days). At scale laptop the kept models, FP15/P1000, of general matrices.
+million for the vectors (4 GPUs, 3 to 7 days). At scale laptop the kept models, of general matrices.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop kept models, minutes at most to test them, paper 4.4 years.
 """
 
 from __future__ import annotations
 
-from learnalg.recipes.making import MILLION, by_tolerance, fast, paper, slug
+from learnalg.recipes.making import MILLION, by_tolerance, describe, kept_config, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe
 
 COLUMNS = (  # task, encoding, layers, examples
@@ -27,8 +27,9 @@ def cells(scale: str) -> list[Cell]:
         if scale == "paper":
             found.append(Cell(key, paper(task, "4", layers, encoding, examples, symmetric=True), shows))
         elif column in KEPT:
-            note = "FP15/P1000, matrices that are not symmetric"
-            found.append(Cell(key, fast(task, "4", "4/1", 500_000), shows, kept=KEPT[column], note=note))
+            config = kept_config(KEPT[column], task)
+            note = f"{describe(config)}, matrices that are not symmetric"
+            found.append(Cell(key, config, shows, kept=KEPT[column], note=note))
     return found
 
 

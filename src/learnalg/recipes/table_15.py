@@ -3,10 +3,12 @@
 The runs are those of table 16, and are kept there: at scale paper they go on to 100 epochs, and this table reads their
 curves at 60, as the paper did. At scale laptop it shows the end of much shorter runs, FP15/B1999.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 67 minutes, paper 12 years, unless these runs are there already.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from learnalg.recipes.making import EPOCH, fast, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe, Shown
@@ -21,7 +23,7 @@ def add_cell(scale: str, row: int, column: int, shows: tuple[Shown, ...], home: 
     key = slug(encoding, layers, str(dimensions))
     if scale == "paper":
         return Cell(key, paper("add", "10", layers, encoding, 100 * EPOCH, dim_model=dimensions), shows, home=home)
-    fields = {"dim_model": dimensions, "batch_size": 32, "eval_num": 200, "final_num": 2_000}
+    fields: dict[str, Any] = {"dim_model": dimensions, "batch_size": 32, "eval_num": 200, "final_num": 2_000}
     config = fast("add", "10", layers, 60_000, f"fp15/{encoding}", evals=20, **fields)
     return Cell(key, config, shows, home=home, note="60,000 examples, FP15 in the input")
 

@@ -3,18 +3,21 @@
 At scale paper 512 dimensions, 8 heads and 60 million examples (table 14); the baselines are runs of table 6, and kept
 there. At scale laptop FP15/P1000, 4 loops of 128 dimensions, shown beside P1000.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 60 minutes, paper 2.9 years.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from learnalg.recipes.making import EIGENVALUES_BUDGET, along_row, fast, paper, slug
+from learnalg.recipes.making import EIGENVALUES_BUDGET, along_row, describe, fast, kept_config, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe
 from learnalg.recipes.table_06 import paper_cell
 
-ROWS = tuple((encoding, loops, gate) for encoding in ("p1000", "fp15") for gate in ("none", "copy", "act") for loops in (4, 8))
+ROWS = tuple(
+    (encoding, loops, gate) for encoding in ("p1000", "fp15") for gate in ("none", "copy", "act") for loops in (4, 8)
+)
 BASELINES = {12: 1, 13: 3}  # row -> column of table 6, from 0
 LAPTOP = (0, 2, 4)  # rows
 FIRST_COLUMN = 2
@@ -23,21 +26,20 @@ FIRST_COLUMN = 2
 def cells(scale: str) -> list[Cell]:
     found = []
     for row, (encoding, loops, gate) in enumerate(ROWS):
-        fields = {"architecture": "universal", "encoder_loops": loops, "loop_gate": gate}
+        fields: dict[str, Any] = {"architecture": "universal", "encoder_loops": loops, "loop_gate": gate}
         key, shows = slug(encoding, f"{loops}-{gate}"), along_row(row, FIRST_COLUMN)
         if scale == "paper":
             config = paper("eigenvalues", "5", "1/1", encoding, EIGENVALUES_BUDGET, **fields)
             found.append(Cell(key, config, shows))
         elif row in LAPTOP:
             config = fast("eigenvalues", "5", "1/1", 400_000, **fields)
-            found.append(Cell(key, config, shows, note="FP15/P1000, 128 dimensions, 400,000 examples"))
+            found.append(Cell(key, config, shows, note=describe(config)))
     if scale == "paper":
         for row, column in BASELINES.items():
             found.append(replace(paper_cell(column), shows=along_row(row, FIRST_COLUMN), home="table-6"))
     else:
-        config, shows = fast("eigenvalues", "5", "4/1", 500_000), along_row(min(BASELINES), FIRST_COLUMN)
-        note = "FP15/P1000, 4/1 layers of 128 dimensions, 500,000 examples"
-        found.append(Cell("baseline", config, shows, kept="eigenvalues-5", note=note))
+        config, shows = kept_config("eigenvalues-5", "eigenvalues"), along_row(min(BASELINES), FIRST_COLUMN)
+        found.append(Cell("baseline", config, shows, kept="eigenvalues-5", note=describe(config)))
     return found
 
 

@@ -3,12 +3,12 @@
 At scale paper P1000 and 6/6 layers (the paper has 4 or 6 and names no encoding), 512 dimensions, 8 heads, 60 million
 examples, 150 million with eigenvectors. At scale laptop TA and TADM, FP15/P1000.
 
-@TIME@
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 57 minutes, paper 12 years.
 """
 
 from __future__ import annotations
 
-from learnalg.recipes.making import MILLION, fast, paper
+from learnalg.recipes.making import MILLION, describe, fast, paper
 from learnalg.recipes.recipe import Cell, Recipe, Shown
 from learnalg.tasks import COTRAINING, GOALS
 
@@ -28,8 +28,7 @@ def cells(scale: str) -> list[Cell]:
             found.append(Cell(goals.lower(), paper(COTRAINING, "5", "6/6", "p1000", examples, subset=(goals,)), shows))
         elif goals in LAPTOP:
             config = fast(COTRAINING, "5", "2/1", LAPTOP[goals], subset=(goals,))
-            note = f"FP15/P1000, 2/1 layers of 128 dimensions, {LAPTOP[goals]:,} examples"
-            found.append(Cell(goals.lower(), config, shows, note=note))
+            found.append(Cell(goals.lower(), config, shows, note=describe(config)))
     return found
 
 

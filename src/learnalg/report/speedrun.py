@@ -128,6 +128,7 @@ def learning_curves(folder: Path) -> bytes:
             axis.set_ylim(-3, 103)
             axis.set_xlim(left=0)
             axis.grid(axis="y", lw=0.3)
+            axis.spines["right"].set_visible(False)
         for axis in axes[:, 0]:
             axis.set_ylabel("% of matrices")
         for axis in axes.flat[max(len(results) - cols, 0) : len(results)]:

@@ -13,14 +13,17 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def print_report(report: dict[str, Any]) -> None:
-    console = Console(highlight=False)
-    tolerances = list(next(iter(report["accuracy"].values())))
-    data = report["data"]
+def describe_matrices(data: dict[str, Any]) -> str:
     amplitude = "-".join(f"{a:g}" for a in data["amplitude"])
     matrices = f"dim {data['dim']}, {'+'.join(data['ensemble'])}, A={amplitude}"
     matrices += f", sigma x {data['sigma_factor']:g}" if data["sigma_factor"] != 1 else ""
-    matrices += f", noise {data['noise']:g}" if data["noise"] else ""
+    return matrices + (f", noise {data['noise']:g}" if data["noise"] else "")
+
+
+def print_report(report: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    tolerances = list(next(iter(report["accuracy"].values())))
+    matrices = describe_matrices(report["data"])
     print(f"{report['task']}, {matrices}: accuracy in %, {report['num']:,} examples, seed {report['seed']}")
     table = Table()
     table.add_column("")

@@ -1,0 +1,180 @@
+"""LSTM and GRU: torch's cells by hand, what passes from the encoder to the decoder, sizes, and that they learn."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import learnalg
+from learnalg.config import ModelConfig, OptimConfig
+from learnalg.flops import count_flops
+from learnalg.models import Side, build, count_parameters
+from learnalg.optim import Muon, Optimizer
+from learnalg.train import train
+
+CONFIG = ModelConfig(encoder_layers=2, decoder_layers=2, dim_model=8, heads=1, embedding_dim=6, max_positions=32)
+SOURCE, TARGET = Side(20), Side(15)
+PAD, END = SOURCE.pad, 0
+GATES = {"lstm": 4, "gru": 3}
+NUM_STATES = {"lstm": 2, "gru": 1}
+
+every_kind = pytest.mark.parametrize("kind", GATES)
+
+
+def make(kind: str, **changes: Any) -> Any:
+    torch.manual_seed(0)
+    return build(replace(CONFIG, architecture=kind, **changes), SOURCE, TARGET).eval()
+
+
+def read_by_hand(kind: str, layers: nn.Module, words_LE: Tensor, states: list[tuple[Tensor, ...]]) -> Tensor:
+    """One sequence, cell by cell; `states`, of each layer, is updated. The top layer's hidden states (L, D)."""
+    cell_class = nn.LSTMCell if kind == "lstm" else nn.GRUCell
+    cells = []
+    for k in range(len(states)):
+        weights = {
+            name.removesuffix(f"_l{k}"): value for name, value in layers.state_dict().items() if name.endswith(f"_l{k}")
+        }
+        cells.append(cell_class(weights["weight_ih"].shape[1], weights["weight_hh"].shape[1]))
+        cells[-1].load_state_dict(weights)
+    top = []
+    for word_E in words_LE:
+        x = word_E
+        for k, cell in enumerate(cells):
+            new = cell(x, states[k] if kind == "lstm" else states[k][0])
+            states[k] = new if kind == "lstm" else (new,)
+            x = states[k][0]
+        top.append(x)
+    return torch.stack(top)
+
+
+@every_kind
+@torch.inference_mode()
+def test_the_decoder_goes_on_from_the_encoders_state_after_the_last_token(kind):
+    model = make(kind)
+    source = torch.tensor([[3, 4, 5, 6, PAD, PAD], [7, 8, 9, 10, 11, 12]])
+    target = torch.tensor([[END, 3, 4], [END, 5, 6]])
+    logits = model(source, target)
+    for row, length in enumerate((4, 6)):
+        states = [(torch.zeros(8),) * NUM_STATES[kind] for _ in range(2)]
+        read_by_hand(kind, model.encoder.layers, model.encoder.embed(source[row, None, :length])[0], states)
+        hidden = read_by_hand(kind, model.decoder.layers, model.decoder.embed(target[row, None])[0], states)
+        expected = model.decoder.out(hidden) @ model.decoder.embed.words.weight.T
+        torch.testing.assert_close(logits[row], expected)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("encoder_layers", "decoder_layers", "expected"),
+    [(2, 2, [0, 1]), (6, 1, [5]), (4, 2, [2, 3]), (1, 3, [0, 0, 0]), (2, 4, [0, 0, 0, 1])],
+)
+def test_layers_are_matched_from_the_top(kind, encoder_layers, decoder_layers, expected):
+    model = make(kind, encoder_layers=encoder_layers, decoder_layers=decoder_layers)
+    numbered_NBD = torch.arange(encoder_layers)[:, None, None].expand(-1, 2, 8)
+    started = model.decoder.start((numbered_NBD,) * NUM_STATES[kind])
+    assert [state_NBD[:, 0, 0].tolist() for state_NBD in started] == [expected] * NUM_STATES[kind]
+
+
+@every_kind
+def test_states_of_other_dimensions_go_through_a_linear_map(kind):
+    model = make(kind, encoder_dim=10, decoder_dim=4)
+    states = tuple(torch.randn(2, 3, 10) for _ in range(NUM_STATES[kind]))
+    for bridge, before, after in zip(model.decoder.bridges, states, model.decoder.start(states), strict=True):
+        torch.testing.assert_close(after, before @ bridge.weight.T + bridge.bias)
+
+
+@every_kind
+def test_there_are_no_positions(kind):
+    weights = make(kind).state_dict()
+    for changes in ({"max_positions": 500}, {"positions": "grid"}):
+        others = make(kind, **changes).state_dict()
+        assert weights.keys() == others.keys()
+        assert all(torch.equal(weights[name], others[name]) for name in weights)
+
+
+@every_kind
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_dropout_works_with_any_number_of_layers_and_without_a_warning(kind, num_layers):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = make(kind, encoder_layers=num_layers, decoder_layers=num_layers, dropout=0.5)
+    assert model.encoder.layers.dropout == (0.5 if num_layers > 1 else 0.0)
+
+
+@every_kind
+@pytest.mark.parametrize(("layers", "hidden", "embedding"), [(2, 1024, 256), (4, 2048, 512), (8, 1024, 512)])
+def test_parameters_of_the_papers_sizes(kind, layers, hidden, embedding):
+    """The paper gives no counts for these; counted here from torch's documentation: weights and two biases a gate."""
+    config = ModelConfig(
+        architecture=kind,
+        encoder_layers=layers,
+        decoder_layers=layers,
+        dim_model=hidden,
+        embedding_dim=embedding,
+    )
+    side = GATES[kind] * hidden * ((embedding + hidden + 2) + (layers - 1) * (2 * hidden + 2))
+    assert count_parameters(config, Side(1231), Side(29121)) == {
+        "encoder embed": embedding * (1231 + 2),
+        "encoder layers": side,
+        "decoder embed": embedding * (29121 + 2),
+        "decoder layers": side,
+        "decoder out": embedding * (hidden + 1),
+        "decoder bias": 29121,
+    }
+
+
+@every_kind
+def test_its_flops_are_counted(kind):
+    """Forward, by hand: a multiplication and an addition for each weight and token. Backward: about as much, twice."""
+    model = make(kind)
+    source, target = torch.full((2, 5), 7), torch.full((2, 3), 7)
+    recurrent = GATES[kind] * 8 * ((6 + 8) + (8 + 8))
+    forward = 2 * 2 * (5 * recurrent + 3 * (recurrent + 8 * 6 + 6 * 15))
+    assert 2.8 * forward < count_flops(model, source, target) <= 3 * forward
+    assert torch.backends.mkldnn.enabled
+
+
+@every_kind
+def test_muon_moves_the_recurrent_matrices(kind):
+    model = make(kind)
+    optimizer = Optimizer(OptimConfig(optimizer="muon"), model, num_steps=10)
+    (muon,) = (part for part in optimizer.parts if isinstance(part, Muon))
+    moved = {id(p) for group in muon.param_groups for p in group["params"]}
+    names = {name for name, p in model.named_parameters() if id(p) in moved}
+    assert names == {
+        f"{side}.layers.weight_{what}_l{k}" for side in ("encoder", "decoder") for what in ("ih", "hh") for k in (0, 1)
+    }
+
+
+@every_kind
+def test_a_tiny_model_learns_to_transpose(tmp_path, kind):
+    """2x2, one digit and one token a number; 90 % of matrices never seen within 5 %."""
+    config = learnalg.replace_fields(
+        learnalg.preset("fast"),
+        architecture=kind,
+        task="transpose",
+        dim="2",
+        input_encoding="floating:digits=1,exponents=-1:1",
+        output_encoding="floating:digits=1,exponents=-1:1",
+        encoder_layers=1,
+        decoder_layers=1,
+        dim_model=64,
+        batch_size=64,
+        examples=25_000,
+        warmup_steps=20,
+        soft_width=0.0,
+        eval_num=100,
+        final_num=500,
+        workers=0,
+        device="cpu",
+        precision="fp32",
+        threads=1,
+    )
+    run = train(config, tmp_path / "run")
+    report = json.loads((run.folder / "result.json").read_text())["report"]
+    assert report["accuracy"]["l1"]["0.05"] >= 0.9
