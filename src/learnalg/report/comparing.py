@@ -32,7 +32,7 @@ def direction_of(measure: str) -> int:
     """Whether a higher value of a measure (recipes/measure.py) is better."""
     if measure.startswith("after/") or "accuracy/" in measure:
         return HIGHER
-    if measure.startswith("reached/") or measure.endswith(("loss", "seconds")):
+    if measure.startswith("reached/") or measure.endswith(("loss", "seconds", "examples")):
         return LOWER
     return NEITHER
 

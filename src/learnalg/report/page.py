@@ -15,7 +15,7 @@ from learnalg.report.comparing import BETTER, CLOSE, EQUAL, MINUS, TIMES, WORSE,
 from learnalg.report.gathering import Document, KeptModel, Section, has_ours
 from learnalg.report.heatmap import heatmap
 from learnalg.report.markup import element, escape, link, scrolling
-from learnalg.report.tables import COLUMNS, details_html, fields, table_html, tint
+from learnalg.report.tables import details_html, folded, runs_html, table_html, tint
 
 STYLE = Path(__file__).with_name("page.css")
 HEATMAPS = ("table-12",)
@@ -159,18 +159,20 @@ def _curves(curves: bytes | None) -> str:
 def _kept(models: list[KeptModel]) -> str:
     if not models:
         return ""
-    names = ("Model", "Problem", "Layers", "Parameters", "5 %", "2 %", "1 %", "0.5 %", "The paper's", *COLUMNS[:-1])
+    names = ("Model", "Problem", "Layers", "Parameters", "Examples", "5 %", "2 %", "1 %", "0.5 %", "The paper's")
     head = element("tr", "".join(element("th", name, scope="col") for name in names))
     rows = []
     for model in models:
-        values = (model.problem, model.layers, model.parameters, *model.accuracy, model.paper)
-        values = (*values, *fields(model.measured)[:-1])
-        name = element("th", escape(model.name), scope="row")
-        rows.append(element("tr", name + "".join(element("td", escape(value)) for value in values)))
-    caption = element("caption", "Shipped models: share of 10,000 test matrices within each tolerance (L1 norm)")
-    table = element("table", caption + element("thead", head) + element("tbody", "".join(rows)), class_="runs")
-    content = element("h2", "Kept models", id="kept-models") + scrolling(table, "Kept models")
-    return element("section", content, aria_labelledby="kept-models")
+        measures = (model.problem, model.layers, model.parameters, model.measured.examples)
+        name = element("th", link(f"run-{model.name}", escape(model.name)), scope="row")
+        cells = "".join(element("td", escape(value)) for value in (*measures, *model.accuracy, model.paper))
+        rows.append(element("tr", name + cells))
+    caption = element("caption", "Shipped models: % of the test set within each tolerance (L1 norm), and the paper's")
+    table = element("table", caption + element("thead", head) + element("tbody", "".join(rows)), class_="kept")
+    runs = runs_html({f"run-{model.name}": (model.name, model.measured) for model in models}, "Runs of kept models")
+    content = scrolling(table, "Kept models") + folded("How they were trained", runs)
+    heading = element("h2", "Kept models", id="kept-models")
+    return element("section", heading + content, aria_labelledby="kept-models")
 
 
 def _other_figures(paths: list[Path]) -> str:

@@ -169,7 +169,8 @@ def fields(run: Measured) -> tuple[str, ...]:
 
 def details_html(section: Section) -> str:
     """One row for each run, and the names of those that are not run."""
-    parts = [_runs(section)] if section.runs else []
+    runs = {run_id(section, key): (key, run) for key, run in section.runs.items()}
+    parts = [runs_html(runs, f"Runs behind {section.heading}")] if runs else []
     if section.missing:
         names = ", ".join(
             element("code", escape(key)) + (f" ({escape(note)})" if note else "")
@@ -179,25 +180,30 @@ def details_html(section: Section) -> str:
     if not parts:
         return ""
     count = f"{len(section.runs)} of {len(section.runs) + len(section.missing)} runs"
-    return element("details", element("summary", f"How it was measured ({count})") + "".join(parts))
+    return folded(f"How it was measured ({count})", "".join(parts))
 
 
-def _runs(section: Section) -> str:
+def folded(summary: str, content: str) -> str:
+    return element("details", element("summary", escape(summary)) + content)
+
+
+def runs_html(runs: dict[str, tuple[str, Measured]], title: str) -> str:
+    """`runs`: the row's id -> the run's name and how it was made."""
     head = element("tr", "".join(element("th", name, scope="col") for name in ("Run", *COLUMNS)))
     rows = "".join(
         element(
             "tr",
-            element("th", element("code", escape(key)), scope="row")
-            + "".join(_field(name, value) for name, value in zip(COLUMNS, fields(run), strict=True)),
-            id=run_id(section, key),
+            element("th", element("code", escape(name)), scope="row")
+            + "".join(_field(column, value) for column, value in zip(COLUMNS, fields(run), strict=True)),
+            id=identifier,
         )
-        for key, run in section.runs.items()
+        for identifier, (name, run) in runs.items()
     )
-    caption = element("caption", f"Runs behind {escape(section.heading)}", class_="unseen")
+    caption = element("caption", escape(title), class_="unseen")
     table = element("table", caption + element("thead", head) + element("tbody", rows), class_="runs")
-    return scrolling(table, f"Runs behind {section.heading}")
+    return scrolling(table, title)
 
 
-def _field(name: str, value: str) -> str:
-    is_code = name in ("Commit", "Command") and value
-    return element("td", element("code", escape(value)) if is_code else escape(value))
+def _field(column: str, value: str) -> str:
+    is_code = column in ("Commit", "Command") and value
+    return element("td", element("code", escape(value)) if is_code else escape(value), class_=column.lower().split()[0])
