@@ -11,7 +11,7 @@ import learnalg
 
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
-    *("matrices", "tasks", "encodings", "tokenizer", "config", "presets", "recipes", "data", "curriculum"),
+    *("checks", "matrices", "tasks", "encodings", "tokenizer", "config", "presets", "recipes", "data", "curriculum"),
     *("models", "decode", "loss", "optim", "checkpoint", "runs", "judge", "evaluate"),
     *("paper", "predictor", "measurements", "analysis", "flops", "processes"),
     *("preflight", "progress", "train", "bench", "api", "computed", "reproduce", "report", "zoo", "commands", "cli"),

@@ -9,45 +9,16 @@ Every field is a flag of `learnalg train` (`--dim-model 256`), and its comment i
 from __future__ import annotations
 
 import dataclasses
-import math
 import typing
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from learnalg.checks import check_types, need
 from learnalg.encodings import get_encoding
 from learnalg.matrices import MAX_DIM, SQUARE_ENSEMBLES, Dims, Ensemble
 from learnalg.tasks import COTRAINING, Task, get_task, parse_subset
 from learnalg.tokenizer import Tokenizer
-
-
-def _need(condition: bool, message: str) -> None:
-    if not condition:
-        raise ValueError(message)
-
-
-_KINDS = {int: "a whole number", float: "a finite number", bool: "true or false", str: "text"}
-
-
-def _check_types(config: Any) -> None:
-    """Refuses a value that is not of its field's type, whether it came from a flag, a file or Python."""
-    hints = typing.get_type_hints(type(config))
-    for entry in dataclasses.fields(config):
-        value, hint = getattr(config, entry.name), hints[entry.name]
-        items = typing.get_args(hint)
-        if typing.get_origin(hint) is Literal:
-            _need(value in items, f"{entry.name} {value!r}: must be one of {', '.join(items)}")
-        elif typing.get_origin(hint) is tuple:
-            is_right = isinstance(value, tuple) and all(_is_a(item, items[0]) for item in value)
-            _need(is_right, f"{entry.name} {value!r}: must be a tuple, each item {_KINDS[items[0]]}")
-        elif hint in _KINDS:
-            _need(_is_a(value, hint), f"{entry.name} {value!r}: must be {_KINDS[hint]}")
-
-
-def _is_a(value: Any, kind: type) -> bool:
-    if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return type(value) is kind if kind in (int, bool) else isinstance(value, kind)
 
 
 @dataclass(frozen=True)
@@ -68,14 +39,14 @@ class DataConfig:
     output_encoding: str = "p1000"  # `learnalg list encodings`
 
     def __post_init__(self) -> None:
-        _check_types(self)
-        _need(0 <= self.noise < 10, f"noise {self.noise}: a fraction from 0 to 10")
-        _need(len(self.amplitude) in (1, 2), f"amplitude {self.amplitude}: one number, or two for a range")
+        check_types(self)
+        need(0 <= self.noise < 10, f"noise {self.noise}: a fraction from 0 to 10")
+        need(len(self.amplitude) in (1, 2), f"amplitude {self.amplitude}: one number, or two for a range")
         if self.task == COTRAINING:
             parse_subset(self.subset)
-            _need(not self.task_options, "cotraining takes no task options")
+            need(not self.task_options, "cotraining takes no task options")
         else:
-            _need(not self.subset, f"subset is for --task {COTRAINING}, not for {self.task}")
+            need(not self.subset, f"subset is for --task {COTRAINING}, not for {self.task}")
         get_encoding(self.input_encoding)
         get_encoding(self.output_encoding)
         _ = self.ensemble_spec
@@ -92,7 +63,7 @@ class DataConfig:
                 if ensemble in SQUARE_ENSEMBLES and has_rectangles:
                     raise ValueError(f"ensemble {ensemble!r} draws square matrices, and task {name} here needs others")
             largest = max(*task.input_shape(m, n), *task.output_shape(m, n))
-            _need(largest <= MAX_DIM, f"task {name} at dim {self.dim}: a dimension of {largest}, more than {MAX_DIM}")
+            need(largest <= MAX_DIM, f"task {name} at dim {self.dim}: a dimension of {largest}, more than {MAX_DIM}")
 
     @property
     def dims(self) -> Dims:
@@ -110,7 +81,7 @@ class DataConfig:
         options = {}
         for text in self.task_options:
             key, equals, value = text.partition("=")
-            _need(bool(equals), f"task option {text!r}: expected name=value")
+            need(bool(equals), f"task option {text!r}: expected name=value")
             options[key] = value
         return ((self.task, get_task(self.task, options)),)
 
@@ -164,19 +135,19 @@ class ModelConfig:
     ponder_cost: float = 0.01  # weight in the loss of the loops that tokens take before they halt, with act
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         for name in (
             *("encoder_layers", "decoder_layers", "dim_model", "heads", "ffn_factor", "max_positions"),
             *("encoder_loops", "decoder_loops"),
         ):
-            _need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
+            need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
         for name in ("embedding_dim", "ponder_cost"):
-            _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
+            need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         for side in ("encoder", "decoder"):
             dim, heads = self.width(side), self.num_heads(side)
-            _need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: at least 1 of each")
-            _need(dim % heads == 0, f"{side}: {heads} heads do not divide {dim} dimensions")
-        _need(0 <= self.dropout < 1, f"dropout {self.dropout}: must be in [0, 1)")
+            need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: at least 1 of each")
+            need(dim % heads == 0, f"{side}: {heads} heads do not divide {dim} dimensions")
+        need(0 <= self.dropout < 1, f"dropout {self.dropout}: must be in [0, 1)")
 
     def num_layers(self, side: str) -> int:
         return int(getattr(self, f"{side}_layers"))
@@ -215,9 +186,9 @@ class OptimConfig:
     soft_width_end: float = 0.0  # width to which it shrinks over the last part of the run (cooldown); 0: it does not
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         for name in ("learning_rate", "muon_learning_rate", "eps"):
-            _need(getattr(self, name) > 0, f"{name} {getattr(self, name)}: must be positive")
+            need(getattr(self, name) > 0, f"{name} {getattr(self, name)}: must be positive")
         for name in (
             "warmup_steps",
             "schedule_steps",
@@ -228,12 +199,12 @@ class OptimConfig:
             "soft_width_end",
             "number_loss",
         ):
-            _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
+            need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         if self.soft_width_end > self.soft_width:
             raise ValueError(f"soft_width_end {self.soft_width_end}: must not be above soft_width {self.soft_width}")
-        _need(0 < self.cooldown <= 1, f"cooldown {self.cooldown}: a share of the run, in (0, 1]")
+        need(0 < self.cooldown <= 1, f"cooldown {self.cooldown}: a share of the run, in (0, 1]")
         for name in ("beta1", "beta2"):
-            _need(0 <= getattr(self, name) < 1, f"{name} {getattr(self, name)}: must be in [0, 1)")
+            need(0 <= getattr(self, name) < 1, f"{name} {getattr(self, name)}: must be in [0, 1)")
 
 
 @dataclass(frozen=True)
@@ -257,12 +228,12 @@ class TrainConfig:
     tensorboard: bool = False  # also write TensorBoard events (needs the extra)
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         for name in ("examples", "batch_size", "eval_every", "eval_num", "final_num"):
-            _need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
+            need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
         for name in ("seed", "workers", "threads", "checkpoint_seconds", "stop_tolerance"):
-            _need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
-        _need(0 <= self.stop_accuracy <= 1, f"stop_accuracy {self.stop_accuracy}: a share from 0 to 1")
+            need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
+        need(0 <= self.stop_accuracy <= 1, f"stop_accuracy {self.stop_accuracy}: a share from 0 to 1")
 
     @property
     def num_steps(self) -> int:
@@ -281,12 +252,12 @@ class CurriculumConfig:
     pool: int = 10_000  # examples of that pool
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         for name in ("easy_share", "easy_until", "repeated_share"):
-            _need(0 <= getattr(self, name) <= 1, f"{name} {getattr(self, name)}: a share from 0 to 1")
-        _need(self.pool >= 1, f"pool {self.pool}: must be at least 1")
+            need(0 <= getattr(self, name) <= 1, f"{name} {getattr(self, name)}: a share from 0 to 1")
+        need(self.pool >= 1, f"pool {self.pool}: must be at least 1")
         is_easier = bool(self.easy_dim or self.easy_ensemble)
-        _need(is_easier == bool(self.easy_share), "easier examples need easy_share, and easy_dim or easy_ensemble")
+        need(is_easier == bool(self.easy_share), "easier examples need easy_share, and easy_dim or easy_ensemble")
 
     def easier(self, data: DataConfig) -> DataConfig:
         """The easier problem; sizes are not yet one."""
@@ -307,7 +278,7 @@ class RunConfig:
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         for data in (self.data, self.curriculum.easier(self.data)):
             for side, length in zip(("input", "output"), data.lengths, strict=True):
                 if length > self.model.max_positions:
