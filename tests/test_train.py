@@ -425,9 +425,14 @@ def test_a_missing_gpu_is_refused():
     assert pick_device("cpu") == torch.device("cpu")
 
 
-def test_two_processes_train_as_one(tmp_path, tiny_config):
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"architecture": "universal", "loop_gate": "act", "decoder_loops": 2, "ponder_cost": 1.0}],
+    ids=["transformer", "ponder-cost"],
+)
+def test_two_processes_train_as_one(tmp_path, tiny_config, changes):
     # 1x1 and 2x2 matrices: the two halves of a batch differ in their number of tokens.
-    config = tiny_config(examples=12 * 64, eval_every=6 * 64)
+    config = tiny_config(examples=12 * 64, eval_every=6 * 64, **changes)
     (tmp_path / "config.json").write_text(json.dumps(to_dict(config)))
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "learnalg"]
     command = [sys.executable, *launch, "train", "--config", "config.json", "--out", "two", "--quiet"]
