@@ -107,7 +107,7 @@ def test_ranks_share_their_mean_among_equals():
         ([1, 2, 3], [9, 5, 1], -1.0),
         ([1, 2, 2, 3], [1, 2, 3, 4], 0.9486832980505138),  # 4.5 / sqrt(4.5 * 5)
         ([1, 2, INF], [1, 2, 3], 1.0),
-        ([1, 2, 9, 3], [1, 2, INF, NAN], 1.0),  # errors that are no numbers are left out
+        ([1, 2, 0, 3], [1, 2, INF, NAN], 1.0),  # errors that are no numbers are left out
         ([5, 5, 5], [1, 2, 3], None),
         ([1, 2, 3], [4, 4, 4], None),
         ([1, 2], [INF, INF], None),
@@ -250,14 +250,17 @@ def test_the_gap_of_a_noisy_symmetric_matrix_is_that_of_its_symmetric_part():
     assert spectrum_gaps(array([[1, 0.5], [-0.5, 3]]), True) == pytest.approx(2 / 3)
 
 
-def one_problem(config, inputs, solution):
-    """A test set of one problem, solved rightly."""
+def one_problem(config, inputs, solution, predicted=None):
+    """A test set of one problem, solved rightly or as predicted."""
     inputs, solution = array(inputs), array(solution)
     source, target = config.tokenizers
-    ids = np.pad(target.encode(solution), ((0, 0), (0, 1)), constant_values=END)
+
+    def written(matrices):
+        return np.pad(target.encode(matrices), ((0, 0), (0, 1)), constant_values=END)
+
     dims = (inputs.shape[1], config.dims.cols[1])
-    batch = Batch(source.encode(inputs), ids, (Group(0, dims, np.array([0]), inputs, solution),))
-    judged, values = judge(config, batch, ids)
+    batch = Batch(source.encode(inputs), written(solution), (Group(0, dims, np.array([0]), inputs, solution),))
+    judged, values = judge(config, batch, written(solution if predicted is None else array(predicted)))
     return collect(config, [{"batch": batch, "judged": judged, "values": values}])[0]
 
 
@@ -272,6 +275,28 @@ def test_a_vector_has_no_gap_of_its_own():
     found = one_problem(DataConfig(task="matvec", dim="2"), [[4, 0, 1], [0, 1, 1]], [[4], [1]])
     drivers = {name: float(values[0]) for name, values in found.drivers.items()}
     assert drivers == pytest.approx({"condition": 4, "gap": 0.75, "norm": 5, "size": 6})
+
+
+@pytest.mark.parametrize(
+    ("changes", "solution", "gap"),
+    [
+        ({"task": "eigenvalues"}, [[3], [-3]], 2.0),
+        ({"task": "singular_values"}, [[3], [3]], 0.0),
+        ({"task": "singular_values", "symmetric": True}, [[3], [3]], 2.0),
+    ],
+)
+def test_the_gap_of_symmetric_matrices_is_between_eigenvalues(changes, solution, gap):
+    found = one_problem(DataConfig(dim="2", **changes), [[3, 0], [0, -3]], solution)
+    assert found.drivers["gap"] == pytest.approx(gap)
+
+
+def test_an_inverse_has_two_accuracies():
+    # P M - Id = [[0, 0.4], [0, 0.2]] beside Id: 0.3; P - O = [[0, 0.1], [0, 0.05]] beside O: 0.2.
+    config = DataConfig(task="inverse", dim="2")
+    found = one_problem(config, [[2, 0], [0, 4]], [[0.5, 0], [0, 0.25]], predicted=[[0.5, 0.1], [0, 0.3]])
+    found = analyse(config, [found])["inverse"]
+    assert (found["accuracy"]["0.25"], found["distance_accuracy"]["0.25"]) == (0.0, 1.0)
+    assert found["failures"] == 1
 
 
 def test_eigenvectors_by_hand():
