@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from learnalg.config import to_dict
-from learnalg.presets import preset, read_config
+from learnalg.presets import preset, read_config, recipes, starts_from
 from learnalg.report import speedrun
 from learnalg.report.readme import results_table, with_table
 from learnalg.runs import ZOO, load_model
@@ -45,6 +45,13 @@ def test_a_result_has_its_weights_card_and_recipe(path):
     assert to_dict(recipe)["model"] == to_dict(config)["model"]
     assert to_dict(recipe)["optim"] == to_dict(config)["optim"]
     assert recipe.train.examples <= result["examples"] < recipe.train.examples + recipe.train.batch_size
+
+
+@pytest.mark.parametrize("path", recipes().values(), ids=recipes())
+def test_what_a_recipe_starts_from_is_kept(path):
+    origin = starts_from(path)
+    if origin:
+        assert load_model(Path(origin))[0].model == read_config(path, preset("fast")).model
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
