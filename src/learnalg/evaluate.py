@@ -50,9 +50,8 @@ class Report:
     data: dict[str, Any] = field(default_factory=dict)  # what was tested on
 
 
-def wilson(share: float, num: int) -> tuple[float, float]:
-    """95 % interval of a share of `num`."""
-    z = 1.959964
+def wilson(share: float, num: int, z: float = 1.959964) -> tuple[float, float]:
+    """Interval of a share of `num`, of 95 % unless another number `z` of deviations is given."""
     centre = (share + z * z / (2 * num)) / (1 + z * z / num)
     half = z / (1 + z * z / num) * math.sqrt(share * (1 - share) / num + z * z / (4 * num * num))
     return max(0.0, centre - half), min(1.0, centre + half)
