@@ -16,7 +16,7 @@ def all_examples(result: dict[str, Any]) -> int:
 
 def results_table(folder: Path) -> str:
     lines = [
-        "| model | examples | minutes, two cores | parameters | accuracy at 5 / 2 / 1 / 0.5 % |",
+        "| model | examples | minutes | parameters | accuracy at 5 / 2 / 1 / 0.5 % |",
         "| --- | --- | --- | --- | --- |",
     ]
     for path in sorted(folder.glob("*.json")):
