@@ -205,6 +205,22 @@ def test_a_token_that_has_halted_keeps_its_state():
     assert seen == [[[1, 0], [-9, 0]], [[2, 1], [-8, 1]], [[2, 1], [-7, 2]], [[2, 1], [-6, 3]]]
 
 
+@torch.inference_mode()
+def test_tokens_halt_by_what_came_before_them_and_in_decoding_as_in_training():
+    model = make(loop_gate="act", decoder_loops=4)
+    gate = model.decoder.layers[0].gate
+    gate.weight_D.normal_()
+    gate.bias.fill_(4.0)
+    source, target = torch.randint(2, 15, (6, 5)), torch.randint(2, 15, (6, 8))
+    logits = model(source, target)
+    assert len(model.decoder.layers[0].ponder_BL.floor().unique()) >= 3  # tokens take different numbers of loops
+    for length in range(1, 8):
+        torch.testing.assert_close(model(source, target[:, :length]), logits[:, :length], atol=1e-5, rtol=1e-5)
+    state = model.begin(source, 8)
+    stepped = torch.stack([model.step(tokens, state) for tokens in target.T], dim=1)
+    torch.testing.assert_close(stepped, logits, atol=1e-5, rtol=1e-5)
+
+
 def test_halting_is_what_graves_starts_with():
     gate = Halting(CONFIG, 16)
     _, ponder = gate(torch.randn(2, 3, 16), lambda x, n: x, 4)
