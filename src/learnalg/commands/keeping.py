@@ -48,8 +48,8 @@ def run_verify(arguments: list[str]) -> int:
         for norm, shares in report.accuracy.items():
             for tolerance, share in shares.items():
                 claimed = kept["accuracy"][norm][tolerance]
-                low, high = wilson(claimed, num, MARGIN) if num < kept["num"] else (claimed, claimed)
-                agrees &= low - AGREEMENT <= share <= high + AGREEMENT
+                low, high = wilson(share, num, MARGIN) if num < kept["num"] else (share, share)
+                agrees &= low - AGREEMENT <= claimed <= high + AGREEMENT
         shares_text = " / ".join(f"{100 * share:.1f}" for share in report.accuracy["l1"].values())
         claims_text = " / ".join(f"{100 * share:.1f}" for share in kept["accuracy"]["l1"].values())
         print(
