@@ -85,7 +85,7 @@ def test_a_shared_cell_is_the_same_in_the_recipe_that_keeps_it(recipe, scale):
     for cell in shared:
         theirs = homes[cell.home][cell.key]
         assert (theirs.config, theirs.tests, theirs.kept) == (cell.config, cell.tests, cell.kept)
-        assert theirs.tolerances == cell.tolerances and not theirs.home and not theirs.init
+        assert theirs.tolerances == cell.tolerances and not theirs.home and theirs.init == cell.init
 
 
 @every_paper_table

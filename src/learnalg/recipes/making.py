@@ -13,7 +13,7 @@ from typing import Any
 
 from learnalg.config import RunConfig, replace_fields
 from learnalg.presets import find_recipe, preset, read_config, recipes
-from learnalg.recipes.recipe import Shown
+from learnalg.recipes.recipe import Cell, Shown
 
 TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
 EPOCH = 300_000  # examples (section 3)
@@ -45,6 +45,19 @@ def kept_config(name: str, task: str) -> RunConfig:
     if name in recipes():
         return read_config(find_recipe(name), preset("fast"))
     return fast(task, name.rpartition("-")[2], "4/1", preset("fast").train.examples)
+
+
+def origin(name: str, task: str) -> Cell:
+    """A model of the zoo that other cells start from; it shows nothing itself."""
+    return Cell(f"from-{name}", kept_config(name, task), (), kept=name)
+
+
+def go_on(name: str, task: str, examples: int, evals: int = 4, **changes: Any) -> tuple[RunConfig, str]:
+    """The config of a cell that starts from a model of the zoo, and what a reader must know of it."""
+    whole = kept_config(name, task)
+    fields: dict[str, Any] = {"examples": examples, "eval_every": max(examples // evals, 1)}
+    config = replace_fields(whole, **(fields | changes))
+    return config, f"{describe(config)} that follow {whole.train.examples:,} of {name}"
 
 
 def describe(config: RunConfig) -> str:

@@ -25,9 +25,10 @@ LAPTOP = {  # encoding and sizes -> examples, examples a batch
     ("b1999", "5x6"): (20_000, 64),
     ("b1999", "7x8"): (32_000, 64),
     ("b1999", "9x11"): (32_000, 32),
-    ("b1999", "5-15"): (128_000, 32),
-    ("b1999", "5-15x5-15"): (128_000, 32),
+    ("b1999", "5-15"): (24_000, 16),
+    ("b1999", "5-15x5-15"): (24_000, 16),
 }
+VARIABLE_FROM = slug("b1999", "10")  # matrices of variable sizes start from the 10x10 model
 
 
 def laptop(encoding: str, dim: str) -> RunConfig:
@@ -53,7 +54,8 @@ def cells(scale: str) -> list[Cell]:
                 if (encoding, dim) in {*KEPT, *LAPTOP}:
                     kept = KEPT.get((encoding, dim), "")
                     config = kept_config(kept, "transpose") if kept else laptop(encoding, dim)
-                    found.append(Cell(key, config, shows, kept=kept, note=describe(config)))
+                    init, note = (VARIABLE_FROM, ", that follow transpose-10") if "-" in dim else ("", "")
+                    found.append(Cell(key, config, shows, init=init, kept=kept, note=describe(config) + note))
             elif encoding in ("b1999", "fp15") or dim not in TOO_LONG:
                 found.append(Cell(key, paper("transpose", dim, "1/1", encoding, 50 * EPOCH, dim_model=256), shows))
     return found

@@ -16,7 +16,7 @@ from learnalg.recipes.making import (
     MILLION,
     by_tolerance,
     describe,
-    fast,
+    go_on,
     kept_config,
     paper,
     slug,
@@ -54,8 +54,8 @@ def cells(scale: str) -> list[Cell]:
         dim, encoding, layers, _ = COLUMNS[column]
         key, config = slug(encoding, dim, layers), kept_config(name, "eigenvalues")
         found.append(Cell(key, config, by_tolerance(column + 1), kept=name, note=describe(config)))
-    variable = fast("eigenvalues", "5-10", "4/1", 400_000)
-    found.append(Cell("fp15-5-10-4-4", variable, by_tolerance(8), note=describe(variable)))
+    config, note = go_on("eigenvalues-5", "eigenvalues", 64_000, dim="5-10", batch_size=32)
+    found.append(Cell("fp15-5-10-4-4", config, by_tolerance(8), init=found[0].key, note=note))
     return found
 
 

@@ -24,7 +24,8 @@ def cells(scale: str) -> list[Cell]:
             for column, (law, factor) in enumerate(TEST_SETS, start=1)
         )
         kept = KEPT.get(theirs, "") if scale == "laptop" else ""
-        found.append(Cell(key, config, shows, TESTS, home="table-20", kept=kept, note=note))
+        init = found[0].key if scale == "laptop" and not kept else ""
+        found.append(Cell(key, config, shows, TESTS, home="table-20", init=init, kept=kept, note=note))
     return found
 
 

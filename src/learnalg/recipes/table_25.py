@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from learnalg.config import replace_fields
-from learnalg.recipes.making import MILLION, describe, kept_config, paper, slug
+from learnalg.recipes.making import MILLION, go_on, kept_config, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe, Shown
 from learnalg.recipes.table_06 import COLUMNS, paper_cell
 
@@ -22,7 +21,7 @@ ROWS = (
     ("p1000", "5-6", 1, 25 * MILLION),
 )
 LAPTOP = 2  # row
-LAPTOP_EXAMPLES = 200_000
+LAPTOP_EXAMPLES = 80_000
 
 
 def shown(row: int, digits: int) -> tuple[Shown, ...]:
@@ -37,9 +36,7 @@ def cells(scale: str) -> list[Cell]:
     if scale == "laptop":
         whole = kept_config("eigenvalues-5", "eigenvalues")
         origin = Cell("p1000-5", whole, (), kept="eigenvalues-5")
-        fields = {"dim": "5-6", "examples": LAPTOP_EXAMPLES, "eval_every": LAPTOP_EXAMPLES // 10}
-        config = replace_fields(whole, **fields)
-        note = f"{describe(config)} after {whole.train.examples:,} of 5x5"
+        config, note = go_on("eigenvalues-5", "eigenvalues", LAPTOP_EXAMPLES, dim="5-6", batch_size=64)
         return [origin, Cell("p1000-5-6", config, shown(LAPTOP, 2), init=origin.key, note=note)]
     origins = {column: replace(paper_cell(column), shows=(), home="table-6") for column in (0, 1)}
     found = list(origins.values())

@@ -14,7 +14,7 @@ from learnalg.tasks import COTRAINING, GOALS
 
 GOAL_SETS = ("TA", "TAD", "TADM", "TADME", "TADMEF", "TADMEFI", "EFI")  # rows
 COLUMNS = "TADMEFI"  # from column 1
-LAPTOP = {"TA": 200_000, "TADM": 400_000}  # examples
+LAPTOP = {"TA": 64_000, "TADM": 128_000}  # examples
 
 
 def cells(scale: str) -> list[Cell]:
@@ -27,7 +27,7 @@ def cells(scale: str) -> list[Cell]:
             examples = (150 if "F" in goals else 60) * MILLION
             found.append(Cell(goals.lower(), paper(COTRAINING, "5", "6/6", "p1000", examples, subset=(goals,)), shows))
         elif goals in LAPTOP:
-            config = fast(COTRAINING, "5", "2/1", LAPTOP[goals], subset=(goals,))
+            config = fast(COTRAINING, "5", "2/1", LAPTOP[goals], batch_size=32, evals=4, subset=(goals,))
             found.append(Cell(goals.lower(), config, shows, note=describe(config)))
     return found
 
