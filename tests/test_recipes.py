@@ -13,7 +13,7 @@ from learnalg.recipes import RECIPES, SCALES, Cell, Recipe, Shown, lookup, paper
 from learnalg.recipes.making import fast, paper
 from learnalg.recipes.recipe import SMOKE_CELLS, paper_numbers
 from learnalg.report.drawing import COMPUTED_FIGURES, CURVE_FIGURES, save_figure
-from learnalg.reproduce import as_markdown, load_result, missing_model, plan, run_cells, table_of
+from learnalg.reproduce import as_markdown, choose, load_result, missing_model, plan, run_cells, table_of
 
 LABELS = ("Tolerance %", "Error (sigma)")  # columns of numbers that no training gives
 KEPT = set(recipes())  # each has its config, kept or still to be trained
@@ -372,3 +372,10 @@ def test_cli_shows_what_was_computed(call, tmp_path):
 def test_cli_refuses_unknown_names(call, arguments, message):
     code, _, err = call(*arguments)
     assert code == 2 and message in err
+
+
+def test_a_whole_name_picks_that_cell_alone_and_what_it_starts_from():
+    keys = [cell.key for cell in choose(RECIPES["table-2"], "laptop", ("b1999-5-15",))]
+    assert keys == ["b1999-10", "b1999-5-15"]
+    part = [cell.key for cell in choose(RECIPES["table-2"], "laptop", ("5-15",))]
+    assert part == ["b1999-10", "b1999-5-15", "b1999-5-15x5-15"]

@@ -73,9 +73,12 @@ def missing_model(recipe: Recipe, scale: str, cell: Cell, root: Path) -> str:
 
 
 def choose(recipe: Recipe, scale: str, wanted: tuple[str, ...]) -> list[Cell]:
-    """The cells whose key contains one of the wanted texts, all if there is none; and what these start from."""
+    """The cells whose key contains one of the wanted texts, all if there is none; and what these start from. A text that
+    is a whole key picks that cell alone."""
     cells = recipe.cells_at(scale)
-    chosen = {cell.key for cell in cells if not wanted or any(text in cell.key for text in wanted)}
+    keys = {cell.key for cell in cells}
+    chosen = keys if not wanted else keys & set(wanted)
+    chosen |= {key for key in keys for text in set(wanted) - keys if text in key}
     if not chosen and cells:
         raise ValueError(
             f"no cell of {recipe.name} has {' or '.join(wanted)} in its name; cells: {', '.join(c.key for c in cells)}"

@@ -23,7 +23,7 @@ class Reproduce:
 
     names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()  # such as table-6; `--list` shows all
     scale: Literal["smoke", "laptop", "paper"] = "laptop"  # seconds; two cores; the paper's own models and budgets
-    cells: tuple[str, ...] = ()  # only cells whose name contains one of these
+    cells: tuple[str, ...] = ()  # only cells whose name is, or contains, one of these
     list: bool = False  # show each recipe: cells done, best result, the paper's, time left
     dry_run: bool = False  # print the plan, run nothing
     show: bool = False  # print the tables as they are, run nothing
