@@ -73,8 +73,8 @@ def missing_model(recipe: Recipe, scale: str, cell: Cell, root: Path) -> str:
 
 
 def choose(recipe: Recipe, scale: str, wanted: tuple[str, ...]) -> list[Cell]:
-    """The cells whose key contains one of the wanted texts, all if there is none; and what these start from. A text that
-    is a whole key picks that cell alone."""
+    """The cells whose key contains one of the wanted texts, all if there is none; and what these start from. A text
+    that is a whole key picks that cell alone."""
     cells = recipe.cells_at(scale)
     keys = {cell.key for cell in cells}
     chosen = keys if not wanted else keys & set(wanted)
