@@ -1,8 +1,10 @@
-"""`python -m learnalg.report`, in a checkout: brings the README, the table of records and its figure up to date."""
+"""`python -m learnalg.report`, in a checkout: brings up to date what is written from results/: the README, the table of
+records and its figure, and what recipes say of themselves."""
 
 from pathlib import Path
 
 from learnalg.report import speedrun
+from learnalg.report.docstrings import refresh_all
 from learnalg.report.readme import results_table, with_table
 
 results = Path("results")
@@ -11,3 +13,4 @@ readme.write_text(with_table(readme.read_text(), results_table(results)))
 table = speedrun.records_table(results)
 records.write_text(with_table(records.read_text(), table, speedrun.BEGIN, speedrun.END))
 Path("docs/learning-curves.svg").write_bytes(speedrun.learning_curves(results))
+refresh_all(Path("src/learnalg/recipes"), Path())
