@@ -14,7 +14,20 @@ ORDER = (
     *("checks", "matrices", "tasks", "encodings", "tokenizer", "config", "presets", "recipes", "data", "curriculum"),
     *("models", "decode", "loss", "optim", "checkpoint", "runs", "judge", "evaluate"),
     *("paper", "predictor", "measurements", "analysis", "flops", "processes"),
-    *("preflight", "progress", "train", "bench", "api", "computed", "reproduce", "report", "zoo", "commands", "cli"),
+    *(
+        "preflight",
+        "progress",
+        "train",
+        "bench",
+        "api",
+        "computed",
+        "reproduce",
+        "tables",
+        "report",
+        "zoo",
+        "commands",
+        "cli",
+    ),
 )
 WITHOUT_TORCH = ORDER[: ORDER.index("data") + 1]
 FILES = sorted(SOURCE.rglob("*.py"))

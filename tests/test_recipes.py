@@ -13,7 +13,8 @@ from learnalg.recipes import RECIPES, SCALES, Cell, Recipe, Shown, lookup, paper
 from learnalg.recipes.making import fast, paper
 from learnalg.recipes.recipe import SMOKE_CELLS, paper_numbers
 from learnalg.report.drawing import COMPUTED_FIGURES, CURVE_FIGURES, save_figure
-from learnalg.reproduce import as_markdown, choose, load_result, missing_model, plan, run_cells, table_of
+from learnalg.reproduce import choose, load_result, missing_model, plan, run_cells
+from learnalg.tables import as_markdown, table_of
 
 LABELS = ("Tolerance %", "Error (sigma)")  # columns of numbers that no training gives
 KEPT = set(recipes())  # each has its config, kept or still to be trained

@@ -1,7 +1,6 @@
-"""Runs a recipe's cells and sets the numbers beside the paper's.
+"""Runs a recipe's cells, and says what is left to run.
 
     >>> run_cells(RECIPES["table-6"], "laptop", Path("."))
-    >>> print(as_markdown(table_of(RECIPES["table-6"], "laptop", Path("."))))
 
 A cell that was run is a JSON in results/NAME/SCALE/, its folder is runs/NAME/SCALE/KEY; a recipe that is run again
 does only what is missing, and goes on where a cell was stopped. A cell that is a kept model waits for the model's
@@ -11,9 +10,7 @@ result, results/MODEL.json. What needs no training is computed, and kept as resu
 from __future__ import annotations
 
 import json
-import math
 import statistics
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,11 +19,11 @@ import torch
 
 from learnalg.bench import machine_rate
 from learnalg.computed import COMPUTED
-from learnalg.evaluate import TOLERANCES, evaluate, wilson
+from learnalg.evaluate import TOLERANCES, evaluate
 from learnalg.flops import counted_flops
 from learnalg.progress import Watcher
-from learnalg.recipes import Cell, Recipe, Shown, lookup, paper_table, place_of
-from learnalg.runs import Run, cpu_name, load_model, provenance, write_json
+from learnalg.recipes import Cell, Recipe
+from learnalg.runs import Run, all_examples, cpu_name, load_model, provenance, write_json
 from learnalg.train import RESULT_FILE, curve, resume, train
 
 GPU_FLOPS = 6e12  # a second: 40 % of the 15.7 TFLOP/s that a V100, the paper's GPU, has in fp32
@@ -67,9 +64,13 @@ def kept_file(cell: Cell, root: Path) -> Path:
 
 def missing_model(recipe: Recipe, scale: str, cell: Cell, root: Path) -> str:
     """The kept model that a cell is, or starts from, and that has no result yet; '' if nothing is missing."""
-    origins = [origin for origin in recipe.cells_at(scale) if origin.key == cell.init] if cell.init else []
-    waiting = (c.kept for c in (cell, *origins) if c.kept and not kept_file(c, root).is_file())
-    return next(waiting, "")
+    waiting = (c.kept for c in (cell, origin_of(recipe, scale, cell)) if c and c.kept)
+    return next((name for name in waiting if not (root / "results" / f"{name}.json").is_file()), "")
+
+
+def origin_of(recipe: Recipe, scale: str, cell: Cell) -> Cell | None:
+    """The cell whose weights another one starts from."""
+    return next((c for c in recipe.cells_at(scale) if c.key == cell.init), None) if cell.init else None
 
 
 def choose(recipe: Recipe, scale: str, wanted: tuple[str, ...]) -> list[Cell]:
@@ -115,12 +116,18 @@ def run_cell(recipe: Recipe, scale: str, cell: Cell, root: Path, watcher: Watche
         result = json.loads(kept_file(cell, root).read_text())
         model_path = Path(cell.kept)
     else:
-        model_path = cell_folder(recipe, scale, cell, root)
+        model_path, init = cell_folder(recipe, scale, cell, root), None
+        origin = origin_of(recipe, scale, cell)
+        if origin:
+            init = Path(origin.kept) if origin.kept else cell_folder(recipe, scale, origin, root)
         if (model_path / "config.json").is_file():
             run = resume(model_path, watcher=watcher)
         else:
-            run = train(cell.config, model_path, _origin(recipe, scale, cell, root), watcher)
+            run = train(cell.config, model_path, init, watcher)
         result = json.loads((run.folder / RESULT_FILE).read_text()) | {"curve": curve(run)}
+        known = load_result(recipe, scale, origin, root) if origin else None
+        if origin and known:  # what the weights that it started from had learned from counts as well
+            result["origin"] = {"model": origin.kept or origin.key, "examples": all_examples(known)}
     if cell.tests:
         config, model = load_model(model_path)
         num, seed = result["report"]["num"], result["report"]["seed"]
@@ -133,14 +140,6 @@ def run_cell(recipe: Recipe, scale: str, cell: Cell, root: Path, watcher: Watche
     path = cell_file(recipe, scale, cell, root)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, result | {"kept": cell.kept, "note": cell.note})
-
-
-def _origin(recipe: Recipe, scale: str, cell: Cell, root: Path) -> Path | None:
-    """The run, or kept model, whose weights a cell starts from."""
-    for origin in recipe.cells_at(scale):
-        if cell.init and origin.key == cell.init:
-            return Path(origin.kept) if origin.kept else cell_folder(recipe, scale, origin, root)
-    return None
 
 
 @dataclass(frozen=True)
@@ -189,123 +188,3 @@ def measured_rate(root: Path) -> float:
         if is_here and flops > 1e12:  # a shorter run has hardly begun
             rates.append(flops / result["seconds"])
     return statistics.median(rates) if rates else TYPICAL_SHARE * machine_rate(torch.float32)
-
-
-@dataclass(frozen=True)
-class Number:
-    """One place of a table: the paper's number, ours (one for each seed), and what it is of."""
-
-    paper: Any = ""
-    ours: tuple[float, ...] = ()  # NaN for what was never reached
-    words: str = ""  # ours, where it is no number
-    keys: tuple[str, ...] = ()  # of the cells that fill it, run or not
-    is_planned: bool = False  # some cell fills it, run or not
-    interval: tuple[float, float] | None = None  # 95 %, of a single share
-    note: str = ""
-    digits: int = 1  # after the point
-
-    @property
-    def text(self) -> str:
-        if self.words or not self.ours:
-            return self.words or ("not run" if self.is_planned else "")
-        if any(map(math.isnan, self.ours)):
-            return "never"
-        spread = f" ± {statistics.stdev(self.ours):.{self.digits}f}" if len(self.ours) > 1 else ""
-        return f"{statistics.fmean(self.ours):.{self.digits}f}{spread}"
-
-
-@dataclass(frozen=True)
-class Table:
-    name: str
-    title: str
-    columns: list[str]
-    rows: list[list[Number]]  # labels are Numbers with only `paper`
-
-
-def table_of(recipe: Recipe, scale: str, root: Path) -> Table:
-    """The paper's table with ours beside it; a recipe without one makes its rows and columns from the cells."""
-    if recipe.computed:
-        return computed_table(recipe, scale, root)
-    cells = recipe.cells_at(scale)
-    if recipe.has_paper:
-        columns, paper_rows = paper_table(recipe.name)
-        rows = [[Number(paper=value) for value in row] for row in paper_rows]
-        row_names, column_names = [], []
-    else:
-        row_names = list(dict.fromkeys(str(s.row) for c in cells for s in c.shows))
-        column_names = list(dict.fromkeys(str(s.column) for c in cells for s in c.shows))
-        columns = ["", *column_names]
-        rows = [[Number(paper=name), *[Number()] * len(column_names)] for name in row_names]
-    for cell in cells:
-        result = load_result(recipe, scale, cell, root)
-        for shown in cell.shows:
-            r = shown.row if isinstance(shown.row, int) else row_names.index(shown.row)
-            c = shown.column if isinstance(shown.column, int) else 1 + column_names.index(shown.column)
-            rows[r][c] = _filled(rows[r][c], cell, shown, result)
-    return Table(recipe.name, recipe.title, columns, rows)
-
-
-def computed_table(recipe: Recipe, scale: str, root: Path) -> Table:
-    """What was computed, which has the paper's numbers beside; before it was, the paper's alone."""
-    computed = load_computed(recipe, scale, root)
-    if computed is None:
-        columns, paper_rows = paper_table(recipe.name)
-        return Table(recipe.name, recipe.title, columns, [[Number(paper=value) for value in row] for row in paper_rows])
-    rows = [[_computed_number(**place) for place in row] for row in computed["rows"]]
-    return Table(recipe.name, recipe.title, computed["columns"], rows)
-
-
-def _computed_number(paper: Any, ours: Any, digits: int) -> Number:
-    words = ours if isinstance(ours, str) else ""
-    numbers = () if words or ours is None else (float(ours),)
-    return Number(paper, numbers, words, is_planned=ours is not None, digits=digits)
-
-
-def _filled(number: Number, cell: Cell, shown: Shown, result: dict[str, Any] | None) -> Number:
-    ours, interval = number.ours, None
-    if result is not None:
-        value = lookup(result, shown.measure)
-        ours = (*ours, math.nan if value is None else float(value) * shown.factor)
-        report = place_of(result, shown.measure)
-        if report is not None and len(ours) == 1:
-            low, high = wilson(value, report["num"])
-            interval = 100 * low, 100 * high
-    note = "; ".join(dict.fromkeys(n for n in (number.note, cell.note) if n))
-    return replace(
-        number,
-        ours=ours,
-        keys=(*number.keys, cell.key),
-        is_planned=True,
-        interval=interval,
-        note=note,
-        digits=shown.digits,
-    )
-
-
-def best_of(table: Table) -> tuple[str, str]:
-    """Our highest number and the paper's at the same place."""
-    filled = [number for row in table.rows for number in row if number.ours and not math.isnan(sum(number.ours))]
-    if not filled:
-        return "", ""
-    best = max(filled, key=lambda number: statistics.fmean(number.ours))
-    return f"{statistics.fmean(best.ours):.1f}", str(best.paper)
-
-
-def as_markdown(table: Table) -> str:
-    def cell(number: Number, column: int) -> str:
-        if not number.is_planned:
-            return str(number.paper)
-        beside = f" ({number.paper})" if number.paper != "" else ""
-        return f"{number.text}{beside}"
-
-    return "\n".join(
-        [
-            _line(table.columns),
-            _line(["---"] * len(table.columns)),
-            *(_line(cell(number, k) for k, number in enumerate(row)) for row in table.rows),
-        ]
-    )
-
-
-def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

@@ -154,6 +154,11 @@ def set_weights(model: nn.Module, tensors: dict[str, Tensor], origin: Path) -> N
     model.load_state_dict(tensors)
 
 
+def all_examples(result: dict[str, Any]) -> int:
+    """Those of the run, and those that the weights it started from had seen."""
+    return int(result["examples"]) + int(result.get("origin", {}).get("examples", 0))
+
+
 def provenance() -> dict[str, Any]:
     versions = {name: importlib.metadata.version(name) for name in ("learnalg", "torch", "numpy")}
     return {

@@ -15,7 +15,7 @@ from learnalg.report.markdown import markdown
 from learnalg.report.page import STYLE, page
 from learnalg.report.tables import Heading, headings
 from learnalg.report.writing import write_report
-from learnalg.reproduce import Number, Table, table_of
+from learnalg.tables import Number, Table, table_of
 
 VOID = {"meta", "img", "input", "br"}
 EVIL = '<script>alert("1")</script> & more'

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from learnalg.config import to_dict
+from learnalg.flops import counted_flops
 from learnalg.presets import preset, read_config, recipes, starts_from
+from learnalg.recipes import RECIPES
 from learnalg.report import speedrun
+from learnalg.report.docstrings import recipe_file, refreshed
 from learnalg.report.readme import results_table, with_table
 from learnalg.runs import ZOO, load_model
 
@@ -96,3 +99,26 @@ def test_every_command_line_in_the_readme_is_a_command_with_its_flags(capsys):
         shown = capsys.readouterr().out
         flags = {word for word in rest if word.startswith("--")} - {"--plugin"}
         assert all(flag in shown for flag in flags), line
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+def test_docstrings_of_recipes_say_what_was_measured(recipe):
+    """`python -m learnalg.report` writes them."""
+    path = ROOT / "src/learnalg/recipes" / recipe_file(recipe)
+    assert path.read_text() == refreshed(path.read_text(), recipe, ROOT, with_time=False)
+
+
+def test_the_sentence_of_a_recipe_is_replaced_not_repeated():
+    recipe = RECIPES["table-1"]
+    once = refreshed('"""Encodings.\n"""\nREST = 1\n', recipe, ROOT, with_time=False)
+    assert once == '"""Encodings.\n\nMeasured: results/table-1/laptop.\n"""\nREST = 1\n'
+    assert refreshed(once, recipe, ROOT, with_time=False) == once
+    assert "Not measured" in refreshed(once, recipe, ROOT / "nowhere", with_time=False)
+
+
+def test_the_time_of_a_recipe_at_scale_laptop_is_counted():
+    recipe = RECIPES["table-25"]
+    source = '"""Sizes.\n\nTime: smoke seconds, laptop 999 minutes, paper 621 days.\n"""\n'
+    (config,) = (cell.config for cell in recipe.cells_at("laptop") if not cell.kept)
+    minutes = config.train.examples * counted_flops(config) / 60e9 / 60
+    assert f"laptop {minutes:.0f} minutes, paper 621 days." in refreshed(source, recipe, ROOT)

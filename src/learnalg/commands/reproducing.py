@@ -50,7 +50,7 @@ def run_reproduce(arguments: list[str]) -> int:
 
 
 def _reproduce(recipe: Recipe, command: Reproduce) -> None:
-    from learnalg.reproduce import as_markdown, table_of
+    from learnalg.tables import as_markdown, table_of
 
     root = Path()
     print(f"{recipe.name}: {recipe.title} ({command.scale})")
@@ -112,7 +112,8 @@ def _print_plan(recipe: Recipe, command: Reproduce) -> None:
 
 def _print_list(recipes: list[Recipe], scale: str) -> None:
     from learnalg.progress import clock
-    from learnalg.reproduce import best_of, measured_rate, plan, table_of
+    from learnalg.reproduce import measured_rate, plan
+    from learnalg.tables import best_of, table_of
 
     rate = measured_rate(Path())
     row = "{:<22}{:>7}{:>9}{:>9}{:>11}  {}".format

@@ -5,6 +5,8 @@ All networks have the same size, so that only the ingredients differ: 2/1 layers
 are short, so that 120 runs take an hour on two cores: what is shown is who learns first, by accuracy within 5 % and by
 the cross-entropy a token on 2,000 test matrices, which differs long before accuracies do. Soft targets raise the
 cross-entropy: compare them by accuracy.
+
+Measured at scale laptop: 80 of 120 cells, the highest number 55.5 (results/ablation).
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 and B1999 should know of their number, soft targets against the Number Token Loss, and curricula.
 
 One seed: differences of a few percent mean nothing. The ablation's `fast` is the first row.
+
+Measured at scale laptop: 22 of 22 cells, the highest number 3.2 (results/comparisons).
 """
 
 from __future__ import annotations

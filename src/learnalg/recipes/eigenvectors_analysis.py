@@ -5,6 +5,8 @@ At scale paper the FP15/P1000 run of table 8, at scale laptop the kept model; `l
 
 On two cores a second at scale smoke (a network that has learned nothing), else the decoding of 10,000 examples:
 minutes.
+
+Not measured at scale laptop so far.
 """
 
 from learnalg.recipes.recipe import Recipe

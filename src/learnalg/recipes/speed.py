@@ -2,6 +2,8 @@
 this machine's CPU; the paper's models ran on a GPU (section 7).
 
 Seconds on two cores.
+
+Measured: results/speed/laptop.
 """
 
 from learnalg.recipes.recipe import Recipe

@@ -3,7 +3,9 @@
 At scale paper 512 dimensions, 8 heads and 60 million examples: the paper says a day, and more than for vectors. At
 scale laptop FP15/P1000 and the budgets of a small machine.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 36 minutes, paper 7.9 years.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 37 minutes, paper 7.9 years.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ with 8 layers the only one there, FP15/FP15. Scale paper only, since two cores a
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop nothing to run, paper 33 years, unless these runs are there
 already.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

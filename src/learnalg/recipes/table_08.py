@@ -4,6 +4,8 @@ At scale paper 512 dimensions, 8 heads, 150 million examples: the paper says 4 G
 until they are learned (appendix D.1). At scale laptop the kept model.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop kept models, minutes at most to test them, paper 6.4 years.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

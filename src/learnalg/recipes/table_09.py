@@ -5,6 +5,8 @@ At scale paper 6/1 layers (P1000 with 10 heads: 6/6) and 400 million examples: 7
 scale laptop the kept model.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop kept models, minutes at most to test them, paper 15 years.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

@@ -3,7 +3,10 @@ coefficients' standard deviation, in training and test.
 
 The runs are those of tables 27 and 28, which have more of them, and are kept there.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 1.8 hours, paper 6.2 years, unless these runs are there already.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 11 minutes, paper 6.2 years, unless these runs are there
+already.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ The runs are those of table 16, and are kept there: at scale paper they go on to
 curves at 60, as the paper did. At scale laptop it shows the end of much shorter runs, FP15/B1999.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 67 minutes, paper 12 years, unless these runs are there already.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

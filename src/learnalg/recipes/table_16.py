@@ -4,6 +4,8 @@ At scale paper 8 heads and 100 epochs: the slowest model of the paper needs 96. 
 run for table 15 all the same. At scale laptop FP15/B1999 and 60,000 examples: a fifth of an epoch.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 67 minutes, paper 12 years.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

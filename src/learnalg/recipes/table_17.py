@@ -5,6 +5,8 @@ At scale paper P1000, 8 heads; a run ends when it is there, or after 40 epochs (
 slowest of the paper need 29 and 244. Models for which it gives no number are not run. At scale laptop FP15/P1000.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 2.0 hours, paper 9.0 years.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

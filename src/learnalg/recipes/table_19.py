@@ -5,6 +5,8 @@ paper's rows name them. Its budgets are not given; here they are one for each si
 models of that size: 125 million for 8x8, 200 for 10x10, 150 for 12x12.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop nothing to run, paper 83 years.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

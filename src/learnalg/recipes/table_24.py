@@ -3,7 +3,9 @@
 At scale paper 512 dimensions, 8 heads and 60 million examples (table 14); the baselines are runs of table 6, and kept
 there. At scale laptop FP15/P1000, 4 loops of 128 dimensions, shown beside P1000.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 60 minutes, paper 2.9 years.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 70 minutes, paper 2.9 years.
+
+Measured at scale laptop: 1 of 4 cells, the highest number 96.5 where the paper has 100 (results/table-24).
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 At scale paper 30 million examples each (table 13). At scale laptop one model, FP15/P1000.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 45 minutes, paper 3.3 years.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 5 minutes, paper 3.3 years.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

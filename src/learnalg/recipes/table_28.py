@@ -2,7 +2,9 @@
 
 At scale paper 60 million examples each (table 14). At scale laptop one model, FP15/P1000.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 60 minutes, paper 14 years.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 14 years.
+
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from learnalg.reproduce import Number
+from learnalg.tables import Number
 
 HIGHER, LOWER, NEITHER = 1, -1, 0  # what is better: a higher share, a lower number of examples, neither
 POINTS = (1.0, 5.0, 20.0)  # up to the first as good as the paper's, then a step each

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from learnalg.flops import counted_flops
 from learnalg.recipes import RECIPES, Recipe
-from learnalg.reproduce import best_of, load_computed, load_result, table_of
+from learnalg.reproduce import load_computed, load_result
+from learnalg.tables import best_of, table_of
 
 SPEED = 60e9  # FLOPs a second of training on two cores, as the docstrings say
 WIDTH = 120

@@ -17,9 +17,10 @@ from learnalg.config import from_dict
 from learnalg.flops import counted_flops
 from learnalg.recipes import SCALES, Recipe, paper_numbers
 from learnalg.report.comparing import NEITHER, Comparison, compare, direction_of
-from learnalg.report.readme import all_examples
 from learnalg.report.speedrun import PROBLEMS, TOLERANCES, load_results
-from learnalg.reproduce import Number, Table, load_computed, load_result, table_of
+from learnalg.reproduce import load_computed, load_result
+from learnalg.runs import all_examples
+from learnalg.tables import Number, Table, table_of
 
 PARAMETERS = ("Tolerance %", "Error (sigma)")  # columns of numbers that name a row, and are no result
 COMMIT_DIGITS = 10

@@ -8,7 +8,7 @@ from itertools import groupby
 from learnalg.report.gathering import Section
 from learnalg.report.markup import DASH, element, escape
 from learnalg.report.tables import SEPARATOR
-from learnalg.reproduce import Number
+from learnalg.tables import Number
 
 LABEL, WIDTH, HEIGHT, HEAD, GAP = 190, 58, 28, 52, 34  # pixels
 LIGHT, DARK = (239, 243, 248), (8, 64, 129)  # the colours of 0 and 100 %

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from learnalg.report.gathering import Document, Section, has_ours
 from learnalg.report.tables import COLUMNS, fields, interval_text, ours_text, show
-from learnalg.reproduce import Number
+from learnalg.tables import Number
 
 SPECIAL = str.maketrans({"|": r"\|", "<": "&lt;", "*": r"\*", "_": r"\_", "`": r"\`", "[": r"\[", "]": r"\]"})
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+
+from learnalg.runs import all_examples
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
-
-
-def all_examples(result: dict[str, Any]) -> int:
-    """Those of the run, and those that the weights it started from had seen."""
-    return int(result["examples"]) + int(result.get("origin", {}).get("examples", 0))
 
 
 def results_table(folder: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from learnalg.config import from_dict
 from learnalg.flops import counted_flops
 from learnalg.recipes import paper_numbers
-from learnalg.report.readme import all_examples
+from learnalg.runs import all_examples
 
 BEGIN, END = "<!-- records:begin -->", "<!-- records:end -->"
 TOLERANCES = ("0.05", "0.02", "0.01", "0.005")

@@ -14,7 +14,7 @@ from typing import Any
 from learnalg.report.comparing import Comparison
 from learnalg.report.gathering import Measured, Section, has_ours
 from learnalg.report.markup import DASH, element, escape, link, scrolling
-from learnalg.reproduce import Number
+from learnalg.tables import Number
 
 SEPARATOR = " / "  # between the levels of a column's name; layers, such as 6/1, have no spaces
 

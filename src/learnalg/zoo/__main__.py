@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from learnalg.report.readme import all_examples
-from learnalg.runs import MODEL_FILE, ZOO, Run, write_json
+from learnalg.runs import MODEL_FILE, ZOO, Run, all_examples, write_json
 from learnalg.train import RESULT_FILE, curve
 
 MOST_BYTES = 15_000_000
