@@ -14,6 +14,7 @@ from learnalg.recipes.making import fast, paper
 from learnalg.recipes.recipe import SMOKE_CELLS, paper_numbers
 from learnalg.report.drawing import COMPUTED_FIGURES, CURVE_FIGURES, save_figure
 from learnalg.reproduce import choose, load_result, missing_model, plan, run_cells
+from learnalg.runs import all_examples
 from learnalg.tables import as_markdown, table_of
 
 LABELS = ("Tolerance %", "Error (sigma)")  # columns of numbers that no training gives
@@ -249,6 +250,17 @@ def test_smoke(recipe, root):
     files = {path: path.stat().st_mtime_ns for path in (root / "results").rglob("*.json")}
     run_cells(recipe, "smoke", root)
     assert files == {path: path.stat().st_mtime_ns for path in (root / "results").rglob("*.json")}
+
+
+def test_a_cell_counts_the_examples_of_what_it_started_from(root):
+    recipe = RECIPES["table-25"]
+    run_cells(recipe, "smoke", root)
+    children = [cell for cell in recipe.cells_at("smoke") if cell.init]
+    assert children
+    for cell in children:
+        result = load_result(recipe, "smoke", cell, root)
+        assert result["origin"] == {"model": cell.init, "examples": 32}
+        assert all_examples(result) == 64
 
 
 RESULT = {"report": {"num": 100, "seed": 0, "accuracy": {"l1": {"0.05": 0.9, "0.02": 0.5}}}, "curve": CURVE}
