@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from learnalg.config import RunConfig
+from learnalg.config import DataConfig, ModelConfig, RunConfig
 from learnalg.data import Stream
 from learnalg.evaluate import decoder_input
 from learnalg.models import build, sides
@@ -53,6 +54,12 @@ def flops_per_example(model: torch.nn.Module, config: RunConfig) -> float:
 
 def counted_flops(config: RunConfig) -> float:
     """Of one example, counted without computing: torch's meta device has shapes only."""
+    return _counted(config.model, config.data)
+
+
+@cache
+def _counted(model_config: ModelConfig, data: DataConfig) -> float:
+    """Takes half a second; the runs of an ablation are many seeds of few networks."""
     with torch.device("meta"):
-        model = build(config.model, *sides(config.data))
-    return flops_per_example(model, config)
+        model = build(model_config, *sides(data))
+    return flops_per_example(model, RunConfig(data=data, model=model_config))
