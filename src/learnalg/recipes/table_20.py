@@ -2,7 +2,7 @@
 
 At scale paper 512 dimensions, 8 heads, 60 million examples each (table 14); the models with P1000 and 6/1 layers of
 table 12 are tested on its eleven test sets, too. At scale laptop FP15/P1000 and 4/1 layers of 128 dimensions, shown
-beside P1000.
+beside P1000; all but the first start from the model of Wigner matrices.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 10 years.
 
