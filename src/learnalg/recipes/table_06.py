@@ -2,8 +2,8 @@
 
 At scale paper 512 dimensions and 8 heads. The 10x10 model has 510 dimensions and 12 heads in the paper; 12 does not
 divide 510, so it has 516 here, as in table 19. Budgets: 60 million for 5x5 (table 14), 90 for 8x8 (60 until 99 %), 360
-for 10x10 (section 4.4); of variable sizes the paper says nothing, we take 180. At scale laptop FP15/P1000; variable sizes start from the kept
-5x5 model.
+for 10x10 (section 4.4); of variable sizes the paper says nothing, we take 180. At scale laptop FP15/P1000; variable
+sizes start from the kept 5x5 model.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 9 minutes, paper 13 years.
 

@@ -1,8 +1,8 @@
 """Noise in the inputs: sums and eigenvalues of 5x5 matrices when each coefficient has an error of 1, 2 or 5 % of the
 coefficients' standard deviation, in training and test.
 
-The runs are those of tables 27 and 28, which have more of them, and are kept there. At scale laptop they start from the
-kept models of exact inputs.
+The runs are those of tables 27 and 28, which have more of them, and are kept there. At scale laptop they start from
+the kept models of exact inputs.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 11 minutes, paper 6.2 years, unless these runs are there
 already.
