@@ -32,7 +32,8 @@ from learnalg.matrices import Ensemble
 from learnalg.measurements import collect
 from learnalg.models import build, count_parameters, sides
 from learnalg.presets import preset
-from learnalg.recipes import paper_numbers, paper_table
+from learnalg.recipes import paper_numbers, paper_table, text_label
+from learnalg.recipes.making import describe
 from learnalg.runs import ZOO, load_model
 
 SHALLOW_DIM, SHALLOW_HEADS = 512, 8  # the side of a large model that has one layer (appendix D.3)
@@ -42,9 +43,10 @@ SPEED_MODELS = ("eigenvalues-3", "eigenvalues-5", "eigenvalues-8", "inverse-3", 
 NUMPY: dict[str, Callable[[Floats], Floats]] = {"eigenvalues": np.linalg.eigvalsh, "inverse": np.linalg.inv}
 
 
-def place(paper: Any = "", ours: Any = None, digits: int = 1) -> dict[str, Any]:
-    """Of a row. Ours is a number, or words, or None where there is only the paper's value."""
-    return {"paper": paper, "ours": ours, "digits": digits}
+def place(paper: Any = "", ours: Any = None, digits: int = 1, is_share: bool = False) -> dict[str, Any]:
+    """Of a row. Ours is a number, or words, or None where there is only the paper's value. Shares, in percent, are
+    compared by their difference."""
+    return {"paper": paper, "ours": ours, "digits": digits} | ({"is_share": True} if is_share else {})
 
 
 def encodings(scale: str, root: Path) -> dict[str, Any]:
@@ -183,7 +185,8 @@ def _anatomy(task: str, run: str, scale: str, root: Path) -> dict[str, Any]:
     # Bound to the grammar only where nothing was learned: else there would be no matrix to measure.
     evaluate(model, config.data, num, ANALYSIS_SEED, constrained=scale == "smoke", keep=examples)
     found: dict[str, Any] = analyse(config.data, collect(config.data, examples))[task]
-    return found | {"model": "untrained" if scale == "smoke" or path is None else path.name}
+    sizes = f"{config.data.dim}x{config.data.dim}, {describe(config)}"
+    return found | {"model": "untrained" if scale == "smoke" or path is None else f"{path.name}: {sizes}"}
 
 
 def _best_kept(task: str, root: Path) -> Path | None:
@@ -220,7 +223,8 @@ def _beside(name: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str,
     rows = []
     for key, value in paper_numbers()[name].items():
         digits = 3 if "condition" in key else 0 if isinstance(value, int) and value > 1_000 else 1
-        rows.append([place(key.replace("_", " ")), place(value, ours.get(key), digits)])
+        is_share = "_at_" in key or "_within_" in key
+        rows.append([place(text_label(key)), place(value, ours.get(key), digits, is_share)])
     return {"columns": ["", "Ours (paper)"], "rows": rows, "anatomy": found}
 
 

@@ -81,7 +81,7 @@ def computed_table(recipe: Recipe, scale: str, root: Path) -> Table:
     return Table(recipe.name, recipe.title, computed["columns"], rows)
 
 
-def _computed_number(paper: Any, ours: Any, digits: int) -> Number:
+def _computed_number(paper: Any, ours: Any, digits: int, is_share: bool = False) -> Number:
     words = ours if isinstance(ours, str) else ""
     numbers = () if words or ours is None else (float(ours),)
     return Number(paper, numbers, words, is_planned=ours is not None, digits=digits)

@@ -41,9 +41,20 @@ from learnalg.recipes import (
     table_29,
 )
 from learnalg.recipes.measure import lookup, place_of
-from learnalg.recipes.recipe import SCALES, Cell, Recipe, Shown, paper_numbers, paper_table
+from learnalg.recipes.recipe import SCALES, Cell, Recipe, Shown, paper_numbers, paper_table, text_label
 
-__all__ = ["RECIPES", "SCALES", "Cell", "Recipe", "Shown", "lookup", "paper_numbers", "paper_table", "place_of"]
+__all__ = [
+    "RECIPES",
+    "SCALES",
+    "Cell",
+    "Recipe",
+    "Shown",
+    "lookup",
+    "paper_numbers",
+    "paper_table",
+    "place_of",
+    "text_label",
+]
 
 RECIPES: dict[str, Recipe] = {
     module.RECIPE.name: module.RECIPE

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnalg.config import RunConfig, replace_fields
-from learnalg.presets import find_recipe, preset, read_config, recipes
+from learnalg.presets import find_recipe, preset, read_config, recipes, starts_from
 from learnalg.recipes.recipe import Cell, Shown
 
 TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
@@ -60,12 +60,14 @@ def go_on(name: str, task: str, examples: int, evals: int = 4, **changes: Any) -
     return config, f"{describe(config)} that follow {whole.train.examples:,} of {name}"
 
 
-def describe(config: RunConfig) -> str:
-    """What a reader must know of a model that is not the paper's."""
+def describe(config: RunConfig, kept: str = "") -> str:
+    """What a reader must know of a model that is not the paper's; `kept` is its name in the zoo."""
     data, model = config.data, config.model
     encodings = f"{data.input_encoding}/{data.output_encoding}".upper()
     layers = f"{model.encoder_layers}/{model.decoder_layers} layers of {model.dim_model} dimensions"
-    return f"{encodings}, {layers}, {config.train.examples:,} examples"
+    init = starts_from(find_recipe(kept)) if kept in recipes() else ""
+    after = f" that follow those of {init}" if init else ""
+    return f"{encodings}, {layers}, {config.train.examples:,} examples{after}"
 
 
 def _common(task: str, dim: str, layers: str, encoding: str, examples: int) -> dict[str, Any]:

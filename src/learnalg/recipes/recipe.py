@@ -122,4 +122,11 @@ def paper_table(name: str) -> tuple[list[str], list[list[Any]]]:
     table = paper_numbers()[name]
     if "rows" in table:
         return table["columns"], table["rows"]
-    return ["", "paper"], [[key.replace("_", " "), value] for key, value in table.items() if key != "title"]
+    return ["", "paper"], [[text_label(key), value] for key, value in table.items() if key != "title"]
+
+
+def text_label(key: str) -> str:
+    """'accuracy_at_0_5' of the numbers in the paper's text is 'accuracy at 0.5 %'."""
+    words = re.sub(r"_0_(\d)", r" 0.\1", key).replace("_", " ")
+    is_percent = "_at_" in key or key.startswith("unit_norms")
+    return f"{words} %" if is_percent else words

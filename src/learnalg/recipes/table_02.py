@@ -58,7 +58,7 @@ def cells(scale: str) -> list[Cell]:
                     kept = KEPT.get((encoding, dim), "")
                     config = kept_config(kept, "transpose") if kept else laptop(encoding, dim)
                     init, note = (VARIABLE_FROM, ", that follow transpose-10") if "-" in dim else ("", "")
-                    found.append(Cell(key, config, shows, init=init, kept=kept, note=describe(config) + note))
+                    found.append(Cell(key, config, shows, init=init, kept=kept, note=describe(config, kept) + note))
             elif encoding in ("b1999", "fp15") or dim not in TOO_LONG:
                 found.append(Cell(key, paper("transpose", dim, "1/1", encoding, 50 * EPOCH, dim_model=256), shows))
     return found

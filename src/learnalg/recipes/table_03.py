@@ -43,7 +43,7 @@ def cells(scale: str) -> list[Cell]:
             found.append(Cell(key, paper("add", dim, layers, "b1999", ADD_BUDGET), shows))
         elif column in KEPT:
             config = kept_config(KEPT[column], "add")
-            found.append(Cell(key, config, shows, kept=KEPT[column], note=describe(config)))
+            found.append(Cell(key, config, shows, kept=KEPT[column], note=describe(config, KEPT[column])))
         elif column in LAPTOP:
             small: dict[str, Any] = {"dim_model": 64, "batch_size": 32, "eval_num": 200}
             # Tested on fewer examples where sequences are long: decoding takes longer than training.

@@ -36,7 +36,7 @@ def cells(scale: str) -> list[Cell]:
             found.append(Cell(key, paper("matvec", dim, layers, encoding, 30 * MILLION), shows))
         elif (encoding, dim) == ("p1000", "5"):
             config = kept_config("matvec-5", "matvec")
-            found.append(Cell(key, config, shows, kept="matvec-5", note=describe(config)))
+            found.append(Cell(key, config, shows, kept="matvec-5", note=describe(config, "matvec-5")))
         elif column in LAPTOP:
             config = fast("matvec", dim, "2/1", LAPTOP[column])
             found.append(Cell(key, config, shows, note=describe(config)))

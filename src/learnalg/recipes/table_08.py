@@ -29,7 +29,9 @@ def cells(scale: str) -> list[Cell]:
         dim, encoding, _ = COLUMNS[KEPT_COLUMN]
         config = kept_config("eigenvectors-5", "eigenvectors")
         shows = by_tolerance(KEPT_COLUMN + 1)
-        return [Cell(slug(encoding, dim), config, shows, kept="eigenvectors-5", note=describe(config))]
+        return [
+            Cell(slug(encoding, dim), config, shows, kept="eigenvectors-5", note=describe(config, "eigenvectors-5"))
+        ]
     return [
         Cell(slug(encoding, dim), paper("eigenvectors", dim, layers, encoding, BUDGET), by_tolerance(column))
         for column, (dim, encoding, layers) in enumerate(COLUMNS, start=1)

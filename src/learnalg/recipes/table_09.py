@@ -36,7 +36,7 @@ def cells(scale: str) -> list[Cell]:
             found.append(Cell(key, paper("inverse", "5", layers, encoding, BUDGET, **sizes), shows))
         elif column == KEPT_COLUMN:
             config = kept_config("inverse-5", "inverse")
-            found.append(Cell(key, config, shows, kept="inverse-5", note=describe(config)))
+            found.append(Cell(key, config, shows, kept="inverse-5", note=describe(config, "inverse-5")))
     return found
 
 

@@ -30,7 +30,7 @@ def cells(scale: str) -> list[Cell]:
             found.append(Cell(key, paper(task, "4", layers, encoding, examples, symmetric=True), shows))
         elif column in KEPT:
             config = kept_config(KEPT[column], task)
-            note = f"{describe(config)}, matrices that are not symmetric"
+            note = f"{describe(config, KEPT[column])}, matrices that are not symmetric"
             found.append(Cell(key, config, shows, kept=KEPT[column], note=note))
     return found
 

@@ -71,7 +71,7 @@ def model_cell(scale: str, row: int, encoding: str, layers: str) -> tuple[str, R
         return key, paper("eigenvalues", "5", layers, encoding, EIGENVALUES_BUDGET, **data), ""
     if row in KEPT:
         config = kept_config(KEPT[row], "eigenvalues")
-        return key, config, describe(config)
+        return key, config, describe(config, KEPT[row])
     return key, *go_on(KEPT[0], "eigenvalues", LAPTOP_EXAMPLES, batch_size=64, **data)
 
 

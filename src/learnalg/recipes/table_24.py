@@ -41,7 +41,7 @@ def cells(scale: str) -> list[Cell]:
             found.append(replace(paper_cell(column), shows=along_row(row, FIRST_COLUMN), home="table-6"))
     else:
         config, shows = kept_config("eigenvalues-5", "eigenvalues"), along_row(min(BASELINES), FIRST_COLUMN)
-        found.append(Cell("baseline", config, shows, kept="eigenvalues-5", note=describe(config)))
+        found.append(Cell("baseline", config, shows, kept="eigenvalues-5", note=describe(config, "eigenvalues-5")))
     return found
 
 

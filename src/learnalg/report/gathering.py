@@ -16,7 +16,7 @@ from typing import Any
 from learnalg.config import from_dict
 from learnalg.flops import counted_flops
 from learnalg.recipes import SCALES, Recipe, paper_numbers
-from learnalg.report.comparing import NEITHER, Comparison, compare, direction_of
+from learnalg.report.comparing import HIGHER, NEITHER, Comparison, compare, direction_of
 from learnalg.report.speedrun import PROBLEMS, TOLERANCES, load_results
 from learnalg.reproduce import load_computed, load_result
 from learnalg.runs import all_examples
@@ -150,6 +150,8 @@ def _section(recipe: Recipe, scale: str, root: Path) -> Section:
             missing[recipe.name] = "computed, needs no training"
         else:
             runs[recipe.name] = measured(computed, "computed, needs no training")
+            for r, row in enumerate(computed["rows"]):
+                directions |= {(r, c): HIGHER for c, place in enumerate(row) if place.get("is_share")}
     comparisons = {
         (r, c): compare(number, directions.get((r, c), NEITHER))
         for r, row in enumerate(table.rows)
