@@ -352,7 +352,7 @@ def test_cli_lists_every_recipe_of_a_scale(call):
 def test_cli_plans_without_running(call, tmp_path):
     code, out, _ = call("table-25", "--dry-run")
     assert code == 0
-    assert "waits for eigenvalues-5" in out and "p1000-5-6" in out and "left: 40,000 examples" in out
+    assert "waits for eigenvalues-5" in out and "p1000-5-6" in out and "left: 24,000 examples" in out
     assert list(tmp_path.iterdir()) == []
 
 

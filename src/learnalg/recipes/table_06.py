@@ -57,7 +57,7 @@ def cells(scale: str) -> list[Cell]:
         dim, encoding, layers, _ = COLUMNS[column]
         key, config = slug(encoding, dim, layers), kept_config(name, "eigenvalues")
         found.append(Cell(key, config, by_tolerance(column + 1), kept=name, note=describe(config, name)))
-    config, note = go_on("eigenvalues-5", "eigenvalues", 40_000, dim="5-10", batch_size=32)
+    config, note = go_on("eigenvalues-5", "eigenvalues", 16_000, dim="5-10", batch_size=32)
     found.append(Cell("fp15-5-10-4-4", config, by_tolerance(8), init=found[0].key, note=note))
     return found
 

@@ -35,7 +35,7 @@ def cells(scale: str) -> list[Cell]:
                 }
                 config, note = paper("add", "5", f"{layers}/{layers}", "b1999", ADD_BUDGET, **sizes), ""
             else:
-                config, note = small(kind, "add", "1/1", 32_000, "fp15/b1999", batch_size=32)
+                config, note = small(kind, "add", "1/1", 16_000, "fp15/b1999", batch_size=32)
             found.append(Cell(key, config, shows, note=note))
     return found
 

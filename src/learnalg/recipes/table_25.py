@@ -23,7 +23,7 @@ ROWS = (
     ("p1000", "5-6", 1, 25 * MILLION),
 )
 LAPTOP = 2  # row
-LAPTOP_EXAMPLES = 40_000
+LAPTOP_EXAMPLES = 24_000
 
 
 def shown(row: int, digits: int) -> tuple[Shown, ...]:

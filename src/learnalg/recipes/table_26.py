@@ -16,7 +16,7 @@ from learnalg.tasks import COTRAINING, GOALS
 
 GOAL_SETS = ("TA", "TAD", "TADM", "TADME", "TADMEF", "TADMEFI", "EFI")  # rows
 COLUMNS = "TADMEFI"  # from column 1
-LAPTOP = {"TA": 40_000, "TADM": 40_000}  # examples
+LAPTOP = {"TA": 24_000, "TADM": 24_000}  # examples
 
 
 def cells(scale: str) -> list[Cell]:
