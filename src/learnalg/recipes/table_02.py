@@ -28,8 +28,8 @@ LAPTOP = {  # encoding and sizes -> examples, examples a batch
     ("b1999", "5x6"): (20_000, 64),
     ("b1999", "7x8"): (32_000, 64),
     ("b1999", "9x11"): (32_000, 32),
-    ("b1999", "5-15"): (12_000, 16),
-    ("b1999", "5-15x5-15"): (12_000, 16),
+    ("b1999", "5-15"): (4_000, 16),
+    ("b1999", "5-15x5-15"): (4_000, 16),
 }
 VARIABLE_FROM = slug("b1999", "10")  # matrices of variable sizes start from the 10x10 model
 
