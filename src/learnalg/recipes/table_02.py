@@ -4,9 +4,9 @@ At scale paper 1/1 layers, 256 dimensions, 8 heads; the paper says that it takes
 scale laptop the words are looked up and the targets hard, in 1/1 layers of 64 dimensions; variable sizes start from the
 kept 10x10 model and are tested on 2,000 matrices.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 26 minutes, paper 4.1 years.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 14 minutes, paper 4.1 years.
 
-Measured at scale laptop: 2 of 10 cells, the highest number 100.0 where the paper has 100 (results/table-2).
+Measured at scale laptop: 3 of 10 cells, the highest number 100.0 where the paper has 100 (results/table-2).
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ both, with gates, with adaptive halting, or with neither.
 At scale paper B1999, 8 heads, 30 million examples (table 13); looped decoders have 512 dimensions and 4 loops, of which
 the paper says nothing. At scale laptop 5x5 matrices, the three variants of the looped encoder.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 4.6 years.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 5 minutes, paper 4.6 years.
 
-Measured at scale laptop: 1 of 4 cells, the highest number 100.0 where the paper has 100 (results/table-23).
+Measured at scale laptop: 4 of 4 cells, the highest number 100.0 where the paper has 15 (results/table-23).
 """
 
 from __future__ import annotations
