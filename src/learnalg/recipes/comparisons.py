@@ -3,7 +3,7 @@ and B1999 should know of their number, soft targets against the Number Token Los
 
 One seed: differences of a few percent mean nothing. The ablation's `fast` is the first row.
 
-Measured at scale laptop: 22 of 22 cells, the highest number 3.2 (results/comparisons).
+Measured at scale laptop: 22 of 22 cells, the highest number 3.2.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ kept 10x10 model and are tested on 2,000 matrices.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 14 minutes, paper 4.1 years.
 
-Measured at scale laptop: 3 of 10 cells, the highest number 100.0 where the paper has 100 (results/table-2).
+Measured at scale laptop: 3 of 10 cells, the highest number 100.0 where the paper has 100.
 """
 
 from __future__ import annotations

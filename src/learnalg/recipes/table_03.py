@@ -6,7 +6,7 @@ start from the looped 5x5 model and are tested on 2,000 matrices.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 10 years.
 
-Measured at scale laptop: 3 of 6 cells, the highest number 100.0 where the paper has 100 (results/table-3).
+Measured at scale laptop: 3 of 6 cells, the highest number 100.0 where the paper has 100.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ first start from the model of Wigner matrices, so that they have seen those, too
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 2.1 years, unless these runs are there already.
 
-Measured at scale laptop: 4 of 4 cells, the highest number 58.9 where the paper has 100 (results/table-12).
+Measured at scale laptop: 4 of 4 cells, the highest number 58.9 where the paper has 100.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ beside P1000; all but the first start from the model of Wigner matrices.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 10 years.
 
-Measured at scale laptop: 4 of 4 cells, the highest number 58.9 where the paper has 99.8 (results/table-20).
+Measured at scale laptop: 4 of 4 cells, the highest number 58.9 where the paper has 99.8.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ examples (table 13): it names neither here. At scale laptop one small LSTM and o
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 3 minutes, paper 11 years.
 
-Measured at scale laptop: 2 of 2 cells, the highest number 0.0 where the paper has 100 (results/table-21).
+Measured at scale laptop: 2 of 2 cells, the highest number 0.0 where the paper has 100.
 """
 
 from __future__ import annotations

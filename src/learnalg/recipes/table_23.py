@@ -6,7 +6,7 @@ the paper says nothing. At scale laptop 5x5 matrices, the three variants of the 
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 5 minutes, paper 4.6 years.
 
-Measured at scale laptop: 4 of 4 cells, the highest number 100.0 where the paper has 15 (results/table-23).
+Measured at scale laptop: 4 of 4 cells, the highest number 100.0 where the paper has 15.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ take as many examples as the paper's. At scale laptop the kept 5x5 model, FP15/P
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 2 minutes, paper 621 days.
 
-Measured at scale laptop: 1 of 1 cells, the highest number 40.8 where the paper has 100 (results/table-25).
+Measured at scale laptop: 1 of 1 cells, the highest number 40.8 where the paper has 100.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ examples, 150 million with eigenvectors. At scale laptop TA and TADM, FP15/P1000
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 5 minutes, paper 12 years.
 
-Measured at scale laptop: 2 of 2 cells, the highest number 100.0 where the paper has 100 (results/table-26).
+Measured at scale laptop: 2 of 2 cells, the highest number 100.0 where the paper has 100.
 """
 
 from __future__ import annotations

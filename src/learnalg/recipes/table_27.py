@@ -4,7 +4,7 @@ At scale paper 30 million examples each (table 13). At scale laptop one model, F
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 5 minutes, paper 3.3 years.
 
-Measured at scale laptop: 3 of 3 cells, the highest number 100.0 where the paper has 100 (results/table-27).
+Measured at scale laptop: 3 of 3 cells, the highest number 100.0 where the paper has 100.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ eigenvalues-5.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 14 years.
 
-Measured at scale laptop: 3 of 3 cells, the highest number 90.6 where the paper has 100 (results/table-28).
+Measured at scale laptop: 3 of 3 cells, the highest number 90.6 where the paper has 100.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def measured(recipe: Recipe, root: Path) -> str:
     best, beside = best_of(table_of(recipe, "laptop", root))
     papers = f" where the paper has {beside}" if beside else ""
     number = f", the highest number {best}{papers}" if best else ""
-    return f"Measured at scale laptop: {done} of {len(cells)} cells{number} (results/{recipe.name})."
+    return f"Measured at scale laptop: {done} of {len(cells)} cells{number}."
 
 
 def refreshed(source: str, recipe: Recipe, root: Path, with_time: bool = True) -> str:
