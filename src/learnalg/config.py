@@ -117,7 +117,7 @@ class ModelConfig:
     dropout: float = 0.0  # share of activations dropped in training
     max_positions: int = 512  # longest sequence
     input_embedding: str = "lookup"  # of the encoder's words: `learnalg list embeddings`
-    output_embedding: str = "lookup"  # of the decoder's words; others than lookup need --no-tied
+    output_embedding: str = "lookup"  # of the decoder's words; others than lookup and ordered need --no-tied
     embedding_dim: int = 0  # dimensions of a recurrent model's words, on both sides; 0: those of the side
     positions: str = "learned"  # learned, grid (row, column, place in the number) or none, as in recurrent models
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer

@@ -45,6 +45,8 @@ VARIANTS: dict[str, ModelConfig] = {
     "gelu": replace(PAPER, activation="gelu"),
     "relu2": replace(PAPER, activation="relu2"),
     "dropout": replace(PAPER, dropout=0.3),
+    "ordered-output": replace(PAPER, output_embedding="ordered"),
+    "ordered-output-untied": replace(PAPER, output_embedding="ordered", tied=False),
     **{f"positions-{name}": replace(PAPER, positions=name) for name in POSITIONS if name != PAPER.positions},
     **{f"embedding-{name}": replace(PAPER, input_embedding=name) for name in EMBEDDINGS if name != "lookup"},
 }

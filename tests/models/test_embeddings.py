@@ -18,6 +18,7 @@ from learnalg.models.embeddings import (
     LearnedPositions,
     Lookup,
     Number,
+    Ordered,
     places,
     value_features,
 )
@@ -368,3 +369,45 @@ def test_a_model_that_reads_whole_numbers_does_not_depend_on_padding(names):
     broken = tokens.clone()
     broken[:, tokenizer.header] = END  # and it does read the numbers
     assert not torch.allclose(model(broken, tokens[:, :5]), together, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["p100", "p1000", "b1999", "fp15"])
+def test_ordered_words_start_close_to_their_neighbours(name):
+    torch.manual_seed(0)
+    tokenizer = Tokenizer(name)
+    embed = Ordered(side_of(tokenizer), 64)
+    weight_VD = embed.weight.detach()
+    start, stop = max(tokenizer.ordered.tolist(), key=lambda span: span[1] - span[0])
+    rows = weight_VD[start:stop]
+    steps = (rows[1:] - rows[:-1]).norm(dim=1)
+    far = (rows[: len(rows) // 2] - rows[len(rows) // 2 : len(rows) // 2 * 2]).norm(dim=1)
+    assert steps.mean() < 0.5 * far.mean()
+
+
+def test_ordered_rows_are_what_tokens_are_embedded_as():
+    embed = Ordered(side_of(P1000), 32)
+    tokens = torch.arange(P1000.vocab_size)[None]
+    torch.testing.assert_close(embed(tokens)[0], embed.weight)
+
+
+def test_words_without_order_have_rows_of_their_own():
+    embed = Ordered(side_of(P1000), 32)
+    is_ordered = np.diff(P1000.ordered, axis=1)[:, 0] > 1
+    assert not embed.features_VF[~is_ordered].any()
+    lengths = embed.weight.detach().norm(dim=1).numpy()
+    assert 0.7 < lengths[~is_ordered].mean() < 1.3
+    assert 0.7 < lengths[is_ordered].mean() < 1.3
+
+
+def test_periods_of_ordered_words_go_from_twice_the_range_to_some_thirty_words():
+    tokenizer = Tokenizer("b1999")
+    start, stop = tokenizer.ordered[FIRST_NUMBER]
+    sines = Ordered(side_of(tokenizer), 8).features_VF[start:stop, :8].numpy()
+    assert stop - start == 1999
+    crossings = (np.diff(np.sign(sines[1:]), axis=0) != 0).sum(axis=0)
+    np.testing.assert_allclose(crossings, 2.0 ** np.arange(8) - 1, atol=1)
+
+
+def test_ordered_words_need_their_ranges():
+    with pytest.raises(ValueError, match="ordered embeddings need"):
+        Ordered(Side(10), 8)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from learnalg.config import DataConfig, ModelConfig
-from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
+from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, TIEABLE
 from learnalg.models.layers import ACTIVATIONS, NORMS
 from learnalg.models.recurrent import gru, lstm
 from learnalg.models.seq2seq import Seq2Seq, Side
@@ -40,13 +40,13 @@ def check_model(config: ModelConfig) -> None:
             raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(registry)}")
     if config.output_embedding == "number":
         raise ValueError("output embedding 'number' would read tokens that are not yet written: it is for the input")
-    if config.tied and config.output_embedding != "lookup":
+    if config.tied and config.output_embedding not in TIEABLE:
         raise ValueError(f"output embedding {config.output_embedding!r} has no row for each word to tie: --no-tied")
 
 
 def side_of(tokenizer: Tokenizer) -> Side:
     size, header, width = tokenizer.vocab_size, tokenizer.header, tokenizer.width
-    return Side(size, header, width, FIRST_DIM, PAD, tokenizer.word_values, tokenizer.numbers)
+    return Side(size, header, width, FIRST_DIM, PAD, tokenizer.word_values, tokenizer.numbers, tokenizer.ordered)
 
 
 def sides(data: DataConfig) -> tuple[Side, Side]:

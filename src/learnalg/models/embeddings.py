@@ -3,6 +3,8 @@
 `features` knows what a number is worth. An FP15 token is a number v; its embedding is a linear map of smooth
 functions of v, so that numbers that are close are embedded close from the first step on. Words without a value
 (dimensions, tasks, padding) have a learned row. High frequencies drown the signal: the shortest period is 3.2.
+
+`ordered` is for the output, where a number is several words: it knows which words are neighbours.
 """
 
 from __future__ import annotations
@@ -103,6 +105,42 @@ class Number(nn.Module):
         return features_BLF
 
 
+class Ordered(nn.Module):
+    """A row for each word, smooth along ordered words: a linear map of sines and cosines of the word's place in its
+    range, and a learned row that starts near zero. Tied to the output, a mantissa teaches its neighbours too, where
+    rows of their own are learned one by one. Periods go from twice the range down to some 30 words, by halves.
+    """
+
+    features_VF: Tensor
+
+    def __init__(self, side: Side, dim: int) -> None:
+        super().__init__()
+        if side.ordered is None:
+            raise ValueError("ordered embeddings need the ranges of ordered words")
+        low_V, high_V = side.ordered.T
+        size_V = high_V - low_V
+        halvings = np.arange(max(int(np.log2(size_V.max() / 7.5)), 1))
+        phases_VF = np.pi * ((np.arange(side.vocab_size) - low_V) / size_V)[:, None] * 2.0**halvings
+        is_ordered = size_V > 1
+        features_VF = np.concatenate([np.sin(phases_VF), np.cos(phases_VF)], axis=1) * is_ordered[:, None]
+        self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)
+        self.project = nn.Linear(features_VF.shape[1], dim, bias=False)
+        self.rows = nn.Parameter(torch.empty(side.vocab_size, dim))
+        nn.init.normal_(self.project.weight, std=(dim * len(halvings)) ** -0.5)  # as long as a row of Lookup
+        nn.init.normal_(self.rows, std=dim**-0.5)
+        with torch.no_grad():
+            self.rows *= torch.tensor(np.where(is_ordered, 0.1, 1.0), dtype=torch.float32)[:, None]
+
+    @property
+    def weight(self) -> Tensor:
+        weight_VD: Tensor = self.project(self.features_VF) + self.rows
+        return weight_VD
+
+    def forward(self, tokens_BL: Tensor) -> Tensor:
+        embedded: Tensor = self.project(self.features_VF[tokens_BL])
+        return embedded + nn.functional.embedding(tokens_BL, self.rows)
+
+
 class LearnedPositions(nn.Module):
     """A learned row for each place in the sequence, as in the paper."""
 
@@ -170,7 +208,10 @@ EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
     "features": Features,
     "features+rows": features_and_rows,
     "number": Number,
+    "ordered": Ordered,
 }
+
+TIEABLE = ("lookup", "ordered")  # have `weight`, a row for each word, which the output can share
 
 # Places of all tokens, or of the last one only: decoding asks for one at a time.
 POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {

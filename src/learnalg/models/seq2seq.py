@@ -25,6 +25,7 @@ class Side:
     pad: int = 1
     values: NDArray[np.floating] | None = None  # (vocab,), NaN where a word stands for no number
     decode: Callable[[NDArray[np.int64]], NDArray[np.floating]] | None = None  # (..., width) ids -> numbers, or NaN
+    ordered: NDArray[np.int64] | None = None  # (vocab, 2): the range of words in which neighbours mean close numbers
 
 
 class Seq2Seq(Protocol):
