@@ -27,6 +27,7 @@ PRESETS: dict[str, RunConfig] = {
             dim_model=128,
             heads=4,
             input_embedding="features",
+            output_embedding="ordered",
             positions="grid",
             norm="pre",
             qk_norm=True,

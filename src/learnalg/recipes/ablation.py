@@ -2,7 +2,7 @@
 `fast` in turn, and each added alone to the paper's ingredients, at a fixed budget, three seeds.
 
 All networks have the same size, so that only the ingredients differ: 2/1 layers (sums 1/1), 64 dimensions. The budgets
-are short, so that 120 runs take an hour on two cores: what is shown is who learns first, by accuracy within 5 % and by
+are short, so that 132 runs take an hour on two cores: what is shown is who learns first, by accuracy within 5 % and by
 the cross-entropy a token on 2,000 test matrices, which differs long before accuracies do. Soft targets raise the
 cross-entropy: compare them by accuracy.
 
@@ -36,6 +36,7 @@ INGREDIENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "linear cool-down": ({"schedule": "linear"}, {"schedule": "constant"}),
     "soft targets": ({"soft_width": 3.0}, {"soft_width": 0.0}),
+    "ordered outputs": ({"output_embedding": "ordered"}, {"output_embedding": "lookup"}),
 }
 PROBLEMS: dict[str, dict[str, Any]] = {
     "eigenvalues 4x4": {"task": "eigenvalues", "dim": "4", "encoder_layers": 2, "examples": 24_000},

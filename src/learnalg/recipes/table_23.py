@@ -44,6 +44,7 @@ def cells(scale: str) -> list[Cell]:
                 Cell(key, paper("add", "10", "1/1", "b1999", ADD_BUDGET, dim_model=dimensions, **loops), shows)
             )
         elif row in LAPTOP:
+            loops["output_embedding"] = "lookup"
             config = fast("add", "5", "1/1", 40_000, dim_model=64, batch_size=32, evals=4, **loops)
             found.append(Cell(key, config, shows, note=f"5x5 matrices, {describe(config)}"))
     shows = along_row(BASELINE, FIRST_COLUMN)

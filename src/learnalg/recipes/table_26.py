@@ -10,6 +10,8 @@ Measured at scale laptop: 2 of 2 cells, the highest number 100.0 where the paper
 
 from __future__ import annotations
 
+from typing import Any
+
 from learnalg.recipes.making import MILLION, describe, fast, paper
 from learnalg.recipes.recipe import Cell, Recipe, Shown
 from learnalg.tasks import COTRAINING, GOALS
@@ -29,7 +31,8 @@ def cells(scale: str) -> list[Cell]:
             examples = (150 if "F" in goals else 60) * MILLION
             found.append(Cell(goals.lower(), paper(COTRAINING, "5", "6/6", "p1000", examples, subset=(goals,)), shows))
         elif goals in LAPTOP:
-            config = fast(COTRAINING, "5", "2/1", LAPTOP[goals], batch_size=32, evals=4, subset=(goals,))
+            fields: dict[str, Any] = {"batch_size": 32, "output_embedding": "lookup", "subset": (goals,)}
+            config = fast(COTRAINING, "5", "2/1", LAPTOP[goals], evals=4, **fields)
             found.append(Cell(goals.lower(), config, shows, note=describe(config)))
     return found
 
