@@ -141,6 +141,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"pool": 1.5}, "pool 1.5"),
     ({"easy_share": 0.5}, "easy_share, and easy_dim or easy_ensemble"),
     ({"easy_dim": "3"}, "need easy_share"),
+    ({"easy_grows": True}, "easy_grows: say from which size"),
     ({"easy_ensemble": ("laplace",)}, "need easy_share"),
     ({"easy_share": 0.5, "easy_dim": "8-5"}, "'8-5'"),
     ({"easy_share": 0.5, "easy_dim": "3x4"}, "eigenvalues needs square matrices: dim '3x4'"),

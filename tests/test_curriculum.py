@@ -228,3 +228,21 @@ def test_easier_batches_hold_no_repeated_examples():
         kinds.append(sizes(batch) == {(2, 2)})
         assert len(pool.intersection(pairs(batch)[:4])) == 0 if kinds[-1] else set(pairs(batch)[:4]) <= pool
     assert set(kinds) == {True, False}
+
+
+def test_easier_sizes_grow_from_the_smallest_to_the_largest():
+    lessons = make(steps=20, dim="5", easy_share=1.0, easy_until=0.45, easy_dim="2-4", easy_grows=True)
+    found = [sizes(lessons.batch(i)) for i in range(20)]
+    assert found == [{(n, n)} for n in [2] * 3 + [3] * 3 + [4] * 3 + [5] * 11]
+
+
+def test_growing_sizes_leave_a_share_to_the_problem_itself():
+    lessons = make(steps=200, easy_share=0.5, easy_dim="1-2", easy_grows=True)
+    found = [next(iter(sizes(lessons.batch(i))))[0] for i in range(200)]
+    assert set(found[:100]) == {1, 3} and set(found[100:]) == {2, 3}
+    assert 70 < found.count(3) < 130
+
+
+def test_rows_and_columns_grow_each_along_its_own_range():
+    lessons = make(steps=4, dim="6x3", easy_share=1.0, easy_dim="2-5x2-3", easy_grows=True)
+    assert [sizes(lessons.batch(i)) for i in range(4)] == [{(2, 2)}, {(3, 2)}, {(4, 3)}, {(5, 3)}]

@@ -247,6 +247,7 @@ class CurriculumConfig:
     easy_share: float = 0.0  # share of batches that have easier examples; 0: none
     easy_until: float = 1.0  # only in this first part of the run
     easy_dim: str = ""  # sizes of easier examples, one size a batch; none: the problem's
+    easy_grows: bool = False  # these sizes grow along that part, from the smallest to the largest; else drawn
     easy_ensemble: tuple[str, ...] = ()  # matrices of easier examples; none: the problem's
     repeated_share: float = 0.0  # share of each batch that is drawn from a fixed pool; 0: none
     pool: int = 10_000  # examples of that pool
@@ -258,6 +259,7 @@ class CurriculumConfig:
         need(self.pool >= 1, f"pool {self.pool}: must be at least 1")
         is_easier = bool(self.easy_dim or self.easy_ensemble)
         need(is_easier == bool(self.easy_share), "easier examples need easy_share, and easy_dim or easy_ensemble")
+        need(bool(self.easy_dim) or not self.easy_grows, "easy_grows: say from which size to which with easy_dim")
 
     def easier(self, data: DataConfig) -> DataConfig:
         """The easier problem; sizes are not yet one."""

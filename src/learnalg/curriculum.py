@@ -42,9 +42,10 @@ class Lessons:
 
     def batch(self, index: int) -> Batch:
         rng = np.random.default_rng([self.train.seed, _CHOICES, index])
-        is_early = index < self.curriculum.easy_until * self.train.num_steps
-        if is_early and rng.random() < self.curriculum.easy_share:
-            m, n = self.easier.dims.draw(rng, 1)[0]
+        early = self.curriculum.easy_until * self.train.num_steps
+        if index < early and rng.random() < self.curriculum.easy_share:
+            dims = self.easier.dims
+            m, n = dims.at(index / early) if self.curriculum.easy_grows else dims.draw(rng, 1)[0]
             return self._easy_stream(int(m), int(n)).batch(index)
         batch = self.stream.batch(index)
         return self._with_repeated(batch, rng) if self.curriculum.repeated_share else batch

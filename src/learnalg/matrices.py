@@ -63,6 +63,11 @@ class Dims:
         n = m if self.square else rng.integers(self.cols[0], self.cols[1] + 1, size=num)
         return np.stack([m, n], axis=1)
 
+    def at(self, share: float) -> tuple[int, int]:
+        """The size at that share of the way from the smallest to the largest, in [0, 1); all have equal parts of it."""
+        m, n = (low + int(share * (high - low + 1)) for low, high in (self.rows, self.cols))
+        return m, n
+
     def admits(self, m: int, n: int) -> bool:
         inside = self.rows[0] <= m <= self.rows[1] and self.cols[0] <= n <= self.cols[1]
         return inside and (m == n or not self.square)
