@@ -42,7 +42,6 @@ PROBLEMS = {
     "matvec-5": Problem("matrix times vector 5x5", "table-4", 2),
     "matmul-5": Problem("matrix product 5x5", "table-5", 2),
     "eigenvalues-5": Problem("eigenvalues 5x5", "table-6", 4, "40 M to 99 %"),
-    "eigenvalues-5-ordered": Problem("eigenvalues 5x5", "table-6", 4, "40 M to 99 %"),
     "eigenvalues-8": Problem("eigenvalues 8x8", "table-6", 5, "60 M to 99 %"),
     "eigenvectors-5": Problem("eigenvectors 5x5", "table-8", 4, "50 M"),
     "singular-values-4": Problem("singular values 4x4", "table-10", 2),
