@@ -41,8 +41,9 @@ def card(name: str, result: dict[str, Any]) -> str:
     data, model, report = result["config"]["data"], result["config"]["model"], result["report"]
     machine, threads = result["provenance"]["machine"], result["config"]["train"]["threads"]
     size, shares = data["amplitude"][0], report["accuracy"]["l1"]
+    matrices = "symmetric matrices" if data["symmetric"] else "matrices"
     lines = [
-        f"**Does:** {data['task']}, dim {data['dim']}, {' + '.join(data['ensemble'])} matrices with A = {size:g}; "
+        f"**Does:** {data['task']}, dim {data['dim']}, {' + '.join(data['ensemble'])} {matrices} with A = {size:g}; "
         f"{data['input_encoding']} in, {data['output_encoding']} out.",
         f"**Is:** {model['encoder_layers']}/{model['decoder_layers']} layers, {model['dim_model']} dimensions, "
         f"{model['heads']} heads, {result['parameters']:,} parameters.",
