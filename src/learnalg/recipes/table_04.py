@@ -3,7 +3,7 @@
 At scale paper 512 dimensions, 8 heads, 30 million examples: the paper says up to a day, and its table 17 has 95 % after
 7 epochs of 300,000. At scale laptop FP15/P1000 and 2/1 layers of 128 dimensions.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 60 minutes, paper 576 days.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 61 minutes, paper 576 days.
 
 Measured at scale laptop: 1 of 5 cells, the highest number 99.9 where the paper has 100.
 """

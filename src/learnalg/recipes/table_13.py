@@ -3,7 +3,7 @@
 At scale paper 2/2 layers, 512 dimensions, 8 heads, P100, P1000 and P10000 on both sides, 30 million examples. At scale
 laptop the inputs are one token a number with as many digits, and soft targets are as wide as half a word of P100.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 37 minutes, paper 2.4 years.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 38 minutes, paper 2.4 years.
 
 Not measured at scale laptop so far.
 """

@@ -3,7 +3,7 @@
 At scale paper 4/1 layers, 512 dimensions, 8 heads, P100, P1000 and P10000 on both sides, 60 million examples. At scale
 laptop the inputs are one token a number with as many digits.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 71 minutes, paper 236 days.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 72 minutes, paper 236 days.
 
 Not measured at scale laptop so far.
 """
