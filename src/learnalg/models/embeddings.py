@@ -129,7 +129,7 @@ class Ordered(nn.Module):
         nn.init.normal_(self.project.weight, std=(dim * len(halvings)) ** -0.5)  # as long as a row of Lookup
         nn.init.normal_(self.rows, std=dim**-0.5)
         with torch.no_grad():
-            self.rows *= torch.tensor(np.where(is_ordered, 0.1, 1.0), dtype=torch.float32)[:, None]
+            self.rows.mul_(torch.tensor(np.where(is_ordered, 0.1, 1.0), dtype=torch.float32)[:, None])
 
     @property
     def weight(self) -> Tensor:
