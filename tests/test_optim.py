@@ -176,7 +176,8 @@ def fast_model() -> nn.Module:
     torch.manual_seed(0)
     config = replace(PRESETS["fast"].model, encoder_layers=2, dim_model=16, heads=2)
     values = torch.arange(30.0).numpy()
-    return build(config, Side(30, values=values), Side(30))
+    ordered = torch.tensor([[0, 30]] * 30).numpy()
+    return build(config, Side(30, values=values), Side(30, ordered=ordered))
 
 
 def names(model: nn.Module, part: torch.optim.Optimizer) -> set[str]:
@@ -200,7 +201,8 @@ def test_muon_moves_the_hidden_matrices_and_adamw_the_rest():
         "encoder.embed.words.project.weight",
         "encoder.embed.positions.rows",
         "encoder.layers.0.around_attention.norm.weight",
-        "decoder.embed.words.weight",
+        "decoder.embed.words.rows",
+        "decoder.embed.words.project.weight",
         "decoder.bias",
     } < names(model, adamw)
 

@@ -399,6 +399,12 @@ def test_words_without_order_have_rows_of_their_own():
     assert 0.7 < lengths[is_ordered].mean() < 1.3
 
 
+def test_digits_have_rows_of_their_own():
+    embed = Ordered(side_of(Tokenizer("p10")), 32)
+    assert not embed.features_VF.any()
+    assert 0.7 < embed.weight.detach().norm(dim=1).mean() < 1.3
+
+
 def test_periods_of_ordered_words_go_from_twice_the_range_to_some_thirty_words():
     tokenizer = Tokenizer("b1999")
     start, stop = tokenizer.ordered[FIRST_NUMBER]

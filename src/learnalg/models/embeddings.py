@@ -108,7 +108,8 @@ class Number(nn.Module):
 class Ordered(nn.Module):
     """A row for each word, smooth along ordered words: a linear map of sines and cosines of the word's place in its
     range, and a learned row that starts near zero. Tied to the output, a mantissa teaches its neighbours too, where
-    rows of their own are learned one by one. Periods go from twice the range down to some 30 words, by halves.
+    rows of their own are learned one by one. Periods go from twice the range down to some 30 words, by halves. Words
+    of shorter ranges, such as digits, have learned rows alone.
     """
 
     features_VF: Tensor
@@ -119,9 +120,9 @@ class Ordered(nn.Module):
             raise ValueError("ordered embeddings need the ranges of ordered words")
         low_V, high_V = side.ordered.T
         size_V = high_V - low_V
+        is_ordered = size_V >= 30
         halvings = np.arange(max(int(np.log2(size_V.max() / 7.5)), 1))
         phases_VF = np.pi * ((np.arange(side.vocab_size) - low_V) / size_V)[:, None] * 2.0**halvings
-        is_ordered = size_V > 1
         features_VF = np.concatenate([np.sin(phases_VF), np.cos(phases_VF)], axis=1) * is_ordered[:, None]
         self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)
         self.project = nn.Linear(features_VF.shape[1], dim, bias=False)
