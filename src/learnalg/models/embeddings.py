@@ -105,23 +105,25 @@ class Number(nn.Module):
         return features_BLF
 
 
+LONG_RANGE = 30  # words
+
+
 class Ordered(nn.Module):
     """A row for each word, smooth along ordered words: a linear map of sines and cosines of the word's place in its
     range, and a learned row that starts near zero. Tied to the output, a mantissa teaches its neighbours too, where
     rows of their own are learned one by one. Periods go from twice the range down to some 30 words, by halves. Words
-    of shorter ranges, such as digits, have learned rows alone.
+    of shorter ranges have learned rows alone.
     """
 
     features_VF: Tensor
 
     def __init__(self, side: Side, dim: int) -> None:
         super().__init__()
-        if side.ordered is None:
-            raise ValueError("ordered embeddings need the ranges of ordered words")
+        assert side.ordered is not None
         low_V, high_V = side.ordered.T
         size_V = high_V - low_V
-        is_ordered = size_V >= 30
-        halvings = np.arange(max(int(np.log2(size_V.max() / 7.5)), 1))
+        is_ordered = size_V >= LONG_RANGE
+        halvings = np.arange(int(np.log2(size_V.max() / 7.5)))
         phases_VF = np.pi * ((np.arange(side.vocab_size) - low_V) / size_V)[:, None] * 2.0**halvings
         features_VF = np.concatenate([np.sin(phases_VF), np.cos(phases_VF)], axis=1) * is_ordered[:, None]
         self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)
@@ -140,6 +142,13 @@ class Ordered(nn.Module):
     def forward(self, tokens_BL: Tensor) -> Tensor:
         embedded: Tensor = self.project(self.features_VF[tokens_BL])
         return embedded + nn.functional.embedding(tokens_BL, self.rows)
+
+
+def ordered(side: Side, dim: int) -> nn.Module:
+    """A row for each word, smooth along ordered words; where these are few, such as digits, learned rows alone."""
+    if side.ordered is None:
+        raise ValueError("ordered embeddings need the ranges of ordered words")
+    return Ordered(side, dim) if np.ptp(side.ordered, axis=1).max() >= LONG_RANGE else Lookup(side, dim)
 
 
 class LearnedPositions(nn.Module):
@@ -209,7 +218,7 @@ EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
     "features": Features,
     "features+rows": features_and_rows,
     "number": Number,
-    "ordered": Ordered,
+    "ordered": ordered,
 }
 
 TIEABLE = ("lookup", "ordered")  # have `weight`, a row for each word, which the output can share
