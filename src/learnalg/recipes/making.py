@@ -67,7 +67,10 @@ def describe(config: RunConfig, kept: str = "") -> str:
     layers = f"{model.encoder_layers}/{model.decoder_layers} layers of {model.dim_model} dimensions"
     init = starts_from(find_recipe(kept)) if kept in recipes() else ""
     after = f" that follow those of {init}" if init else ""
-    return f"{encodings}, {layers}, {config.train.examples:,} examples{after}"
+    easy = config.curriculum
+    num_easy = round(easy.easy_share * easy.easy_until * config.train.examples) if easy.easy_dim else 0
+    smaller = f" ({num_easy:,} of them of size {easy.easy_dim})" if num_easy else ""
+    return f"{encodings}, {layers}, {config.train.examples:,} examples{smaller}{after}"
 
 
 def _common(task: str, dim: str, layers: str, encoding: str, examples: int) -> dict[str, Any]:
