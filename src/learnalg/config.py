@@ -119,7 +119,7 @@ class ModelConfig:
     input_embedding: str = "lookup"  # of the encoder's words: `learnalg list embeddings`
     output_embedding: str = "lookup"  # of the decoder's words; others than lookup and ordered need --no-tied
     embedding_dim: int = 0  # dimensions of a recurrent model's words, on both sides; 0: those of the side
-    positions: str = "learned"  # learned, grid (row, column, place in the number) or none, as in recurrent models
+    positions: str = "learned"  # learned, grid (row, column, place in the number) or none
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
     norm_kind: str = "layer"  # layer or rms: `learnalg list norms`
     activation: str = "relu"  # of the feed-forward network: relu, gelu or relu2

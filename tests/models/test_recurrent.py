@@ -15,6 +15,7 @@ import learnalg
 from learnalg.config import ModelConfig, OptimConfig
 from learnalg.flops import count_flops
 from learnalg.models import Side, build, count_parameters
+from learnalg.models.embeddings import POSITIONS
 from learnalg.optim import Muon, Optimizer
 from learnalg.train import train
 
@@ -89,12 +90,17 @@ def test_states_of_other_dimensions_go_through_a_linear_map(kind):
 
 
 @every_kind
-def test_there_are_no_positions(kind):
-    weights = make(kind).state_dict()
-    for changes in ({"max_positions": 500}, {"positions": "grid"}):
-        others = make(kind, **changes).state_dict()
-        assert weights.keys() == others.keys()
-        assert all(torch.equal(weights[name], others[name]) for name in weights)
+@pytest.mark.parametrize("positions", ["none", "learned", "grid"])
+@torch.inference_mode()
+def test_positions_are_the_configs_and_a_step_knows_its_place(kind, positions):
+    model = make(kind, positions=positions)
+    assert [type(side.embed.positions) for side in (model.encoder, model.decoder)] == [POSITIONS[positions]] * 2
+    generator = torch.Generator().manual_seed(0)
+    source = torch.randint(1, SOURCE.vocab_size, (3, 7), generator=generator)
+    target = torch.randint(1, TARGET.vocab_size, (3, 5), generator=generator)
+    state = model.begin(source, 5)
+    stepped = torch.stack([model.step(tokens, state) for tokens in target.T], dim=1)
+    torch.testing.assert_close(stepped, model(source, target, True))
 
 
 @every_kind
@@ -116,6 +122,7 @@ def test_parameters_of_the_papers_sizes(kind, layers, hidden, embedding):
         decoder_layers=layers,
         dim_model=hidden,
         embedding_dim=embedding,
+        positions="none",
     )
     side = GATES[kind] * hidden * ((embedding + hidden + 2) + (layers - 1) * (2 * hidden + 2))
     assert count_parameters(config, Side(1231), Side(29121)) == {

@@ -1,13 +1,14 @@
 """LSTM and GRU, encoder and decoder (paper, appendix E.1, tables 21 and 22), as torch.nn has them.
 
     learnalg train --preset paper --architecture gru --encoder-layers 2 --decoder-layers 2 --dim-model 1024
-        --embedding-dim 256 --task add --input-encoding p1000
+        --embedding-dim 256 --positions none --task add --input-encoding p1000
 
 The paper gives the sizes: 2 to 8 layers, 1024 or 2048 hidden dimensions, and embeddings of 256 or 512 through which
 words go in and come out. So a linear layer leads from the hidden dimensions back to the embedding's, and the output
 projection is tied to that. The paper does not say how the encoder reaches the decoder. Here the encoder's last state is
-the decoder's first, layer by layer, and nothing else passes: the whole matrix must fit into it. There are no positions,
-since the network reads in order, and the embedding is normalised as the transformer's is.
+the decoder's first, layer by layer, and nothing else passes: the whole matrix must fit into it. The network reads in
+order, so the paper's has no positions (`--positions none`), yet it learns faster when it is told them. The embedding is
+normalised as the transformer's is.
 
 Sides may differ. Layers are matched from the top: the only layer of a 6/1 decoder starts from the encoder's sixth, all
 six of a 1/6 decoder start from the encoder's only one. Where the dimensions differ, states go through a linear map.
@@ -17,7 +18,6 @@ Axes: B batch, S source, T target, L either, N layers, D hidden dimensions, E di
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -57,15 +57,17 @@ class Recurrent(nn.Module):
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         states = self.decoder.start(self.encoder(source_BS, padded=True))
-        return {"length": 0, "states": [state_NBD.transpose(0, 1) for state_NBD in states]}
+        prefix_BT = source_BS.new_zeros((len(source_BS), max_length))
+        return {"length": 0, "prefix": prefix_BT, "states": [state_NBD.transpose(0, 1) for state_NBD in states]}
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
+        at = state["length"]
+        state["prefix"][:, at] = tokens_B
         states = tuple(state_BND.transpose(0, 1).contiguous() for state_BND in state["states"])
-        hidden_B1D, states = self.decoder(tokens_B[:, None], states)
-        logits_B1V = self.decoder.logits(hidden_B1D, torch.tensor([state["length"]], device=tokens_B.device))
+        hidden_B1D, states = self.decoder(state["prefix"][:, : at + 1], states, last_only=True)
         state["states"] = [state_NBD.transpose(0, 1) for state_NBD in states]
-        state["length"] += 1
-        return logits_B1V[:, 0]
+        state["length"] = at + 1
+        return self.decoder.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device))[:, 0]
 
     def set_prior(self, targets_BT: Tensor) -> None:
         set_prior(self.decoder.bias, self.decoder.side, targets_BT)
@@ -109,8 +111,8 @@ class RecurrentDecoder(nn.Module):
         pairs = zip(self.bridges, encoder_states, strict=True)
         return tuple(bridge(state_NBD[self.start_from]) for bridge, state_NBD in pairs)
 
-    def forward(self, target_BT: Tensor, states: States) -> tuple[Tensor, States]:
-        hidden_BTD, last = self.layers(self.embed(target_BT), states if len(states) > 1 else states[0])
+    def forward(self, target_BT: Tensor, states: States, last_only: bool = False) -> tuple[Tensor, States]:
+        hidden_BTD, last = self.layers(self.embed(target_BT, last_only), states if len(states) > 1 else states[0])
         return hidden_BTD, as_states(last)
 
     def logits(self, hidden_BTD: Tensor, index_T: Tensor) -> Tensor:
@@ -120,7 +122,7 @@ class RecurrentDecoder(nn.Module):
 
 def make_embed(config: ModelConfig, side: Side, of: str) -> Embed:
     kind = config.input_embedding if of == "encoder" else config.output_embedding
-    return Embed(replace(config, positions="none"), side, config.words_width(of), kind, shift=0)
+    return Embed(config, side, config.words_width(of), kind, shift=int(of == "decoder"))
 
 
 def make_layers(config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU]) -> nn.LSTM | nn.GRU:

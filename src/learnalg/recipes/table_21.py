@@ -19,6 +19,16 @@ from learnalg.recipes.recurrent import small
 KINDS = ("lstm", "gru")
 COLUMNS = tuple((layers, hidden, embedding) for layers in (2, 4) for hidden in (1024, 2048) for embedding in (256, 512))
 NUM_TOLERANCES = 4
+# The state must hold the whole matrix: one size at a time, each for 40,000 examples.
+GROWING: dict[str, Any] = {
+    "batch_size": 32,
+    "easy_share": 1.0,
+    "easy_until": 0.8,
+    "easy_dim": "1-4",
+    "easy_grows": True,
+    "cooldown": 0.2,
+    "eval_num": 500,
+}
 
 
 def cells(scale: str) -> list[Cell]:
@@ -35,7 +45,7 @@ def cells(scale: str) -> list[Cell]:
                 }
                 config, note = paper("add", "5", f"{layers}/{layers}", "b1999", ADD_BUDGET, **sizes), ""
             else:
-                config, note = small(kind, "add", "1/1", 16_000, "fp15/b1999", batch_size=32)
+                config, note = small(kind, "add", "1/2", 200_000, "fp15/b1999", **GROWING)
             found.append(Cell(key, config, shows, note=note))
     return found
 
