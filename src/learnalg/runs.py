@@ -46,8 +46,12 @@ class Run:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ValueError(f"{folder} exists already: choose another --out, or `learnalg resume {folder}`")
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / "config.json", to_dict(config))
-        return cls(folder, config)
+        run = cls(folder, config)
+        run.save_config()
+        return run
+
+    def save_config(self) -> None:
+        write_json(self.folder / "config.json", to_dict(self.config))
 
     @classmethod
     def open(cls, folder: Path) -> Run:
@@ -65,13 +69,18 @@ class Run:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """One process at a time writes to a run; the lock ends with the process, however it ends."""
-        with (self.folder / "config.json").open() as file:
-            if fcntl is not None:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise ValueError(f"{self.folder} is being trained by another process") from None
+        if fcntl is None:
             yield
+            return
+        folder = os.open(self.folder, os.O_RDONLY)  # the files in it are replaced, and a lock on one goes with it
+        try:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ValueError(f"{self.folder} is being trained by another process") from None
+            yield
+        finally:
+            os.close(folder)
 
     @property
     def checkpoints(self) -> Path:

@@ -16,7 +16,7 @@ import json
 import math
 import time
 from contextlib import closing, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from learnalg.budget import with_budget
 from learnalg.checkpoint import forget_checkpoints_after, load_checkpoint, save_checkpoint
 from learnalg.config import RunConfig, replace_fields
 from learnalg.curriculum import Lessons
@@ -96,21 +97,25 @@ def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watch
             return _loop(run, state, watcher or Silent())
 
 
-def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None) -> Run:
-    """Goes on with a run from its newest checkpoint, or from the one named."""
+def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None, examples: int | None = None) -> Run:
+    """Goes on with a run from its newest checkpoint, or from the one named; `examples` is another budget for it."""
     run = Run.open(folder)
     if (folder / RESULT_FILE).is_file():  # also a run that stopped early is finished
         return run
     check_tensorboard(run.config)
     with join_processes(run.config) as device, run.locked() if is_first() else nullcontext():
         tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
+        if examples is not None:
+            run = replace(run, config=with_budget(run.config, examples, int(metadata["step"])))
         state = start(run.config, device)
         _restore(state, tensors, metadata)
         check_disk(folder, state.model)
         if is_first():
             run.forget_metrics_after(state.step)
             forget_checkpoints_after(run.checkpoints, state.step)
-            run.add_session(device=str(device), resumed_at=state.step, threads=run.config.train.threads)
+            run.save_config()
+            budget = {} if examples is None else {"examples": examples}
+            run.add_session(device=str(device), resumed_at=state.step, threads=run.config.train.threads, **budget)
         return _loop(run, state, watcher or Silent())
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import tyro
 
 from learnalg.commands.arguments import flags_of, load_plugins, parse, take
-from learnalg.config import RunConfig
+from learnalg.config import RunConfig, replace_fields
 from learnalg.presets import find_recipe, preset, read_config, starts_from
 
 
@@ -60,10 +60,12 @@ def _like(origin: Path, base: RunConfig) -> RunConfig:
 
 @dataclass(frozen=True)
 class Resume:
-    """Go on with a run that was stopped, as if it had not been."""
+    """Go on with a run that was stopped, as if it had not been. With --examples as if it had had another budget from
+    the start, which is refused where it would have gone another way: once its rates fall."""
 
     run: Annotated[Path, tyro.conf.Positional]  # the run's folder
     checkpoint: str = ""  # name of a checkpoint other than the newest
+    examples: int | None = None  # another budget, in all; none: that of the run
     quiet: bool = False  # no progress
 
 
@@ -74,11 +76,17 @@ def run_resume(arguments: list[str]) -> int:
     from learnalg.train import RESULT_FILE, resume
 
     config = Run.open(command.run).config
+    if command.examples is not None:
+        config = replace_fields(config, examples=command.examples)
     if (command.run / RESULT_FILE).is_file():
         print(f"{command.run} has finished already")
         return 0
     hint = " ".join(["learnalg resume", str(command.run), *flags_of(arguments, "--plugin")])
-    return _watched(config, command.run, command.quiet, hint, lambda w: resume(command.run, command.checkpoint, w))
+
+    def go(watcher: Any) -> Any:
+        return resume(command.run, command.checkpoint, watcher, command.examples)
+
+    return _watched(config, command.run, command.quiet, hint, go)
 
 
 def _watched(config: RunConfig, out: Path, quiet: bool, hint: str, go: Callable[[Any], Any]) -> int:
