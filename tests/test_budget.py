@@ -1,6 +1,7 @@
 """A run whose budget is changed on its way is one that had it from the start, or the change is refused."""
 
 import json
+import signal
 
 import pytest
 import torch
@@ -20,23 +21,23 @@ CONFIG = replace_fields(preset("fast"), task="add", dim="2", examples=32_000, ba
 
 
 class StopAt(Silent):
-    """Stops a run at its evaluation after so many examples, as a signal would."""
+    """Interrupts a run at its evaluation after so many examples."""
 
     def __init__(self, examples):
         self.examples = examples
 
     def on_evaluation(self, examples, report):
         if examples == self.examples:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
 
 @pytest.fixture
 def stopped(tmp_path, tiny_config):
     """A run of 20 steps that was stopped after 4; its rates fall after 6."""
-    config = tiny_config(eval_every=2 * 64, eval_num=5, checkpoint_seconds=0, warmup_steps=2)
+    config = tiny_config(eval_every=2 * 64, eval_num=5, warmup_steps=2)
     assert config.train.num_steps == 20
     assert config.optim.cooldown == 0.7
-    with pytest.raises((KeyboardInterrupt, InterruptedRunError)):
+    with pytest.raises(InterruptedRunError):
         train(config, tmp_path / "stopped", watcher=StopAt(4 * 64))
     return Run.open(tmp_path / "stopped")
 
@@ -52,3 +53,46 @@ def test_a_run_with_another_budget_is_one_that_had_it_from_the_start(tmp_path, s
     assert json.loads((stopped.folder / RESULT_FILE).read_text())["steps"] == steps
     sessions = json.loads((stopped.folder / "provenance.json").read_text())
     assert [s.get("examples") for s in sessions] == [None, steps * 64]
+
+
+def test_a_budget_that_would_have_gone_another_way_is_refused_and_nothing_is_changed(stopped):
+    before = {p: p.read_bytes() for p in stopped.folder.rglob("*") if p.is_file()}
+    with pytest.raises(ValueError, match="examples 576: with this budget the 256 examples so far"):
+        resume(stopped.folder, examples=9 * 64)  # its rates would fall from step 3 on
+    with pytest.raises(ValueError, match="examples 64: the run has had 256 already"):
+        resume(stopped.folder, examples=64)
+    assert {p: p.read_bytes() for p in stopped.folder.rglob("*") if p.is_file()} == before
+    assert resume(stopped.folder).config == stopped.config
+
+
+@pytest.mark.parametrize("step", [0, 40, 60, 150, 300, 301, 600])
+@pytest.mark.parametrize("examples", [4_000, 16_000, 31_990, 40_000, 320_000])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"schedule": "constant", "soft_width_end": 0.0},
+        {"schedule": "cosine", "schedule_steps": 500},
+        {"easy_share": 0.5, "easy_until": 0.2, "easy_dim": "1"},
+        {"easy_share": 0.5, "easy_until": 1.0, "easy_dim": "1"},
+        {"easy_share": 1.0, "easy_until": 0.2, "easy_dim": "1", "easy_grows": True},
+    ],
+)
+def test_a_budget_is_taken_only_where_all_that_was_done_would_have_been_the_same(step, examples, changes):
+    config = replace_fields(CONFIG, **changes)
+    changed = replace_fields(config, examples=examples)
+    try:
+        assert with_budget(config, examples, step) == changed
+    except ValueError:
+        assert (
+            done(config, step) != done(changed, step) or step > changed.train.num_steps or config.curriculum.easy_grows
+        )
+    else:
+        assert done(config, step) == done(changed, step)
+
+
+def done(config, step):
+    """All of the first steps that could depend on the budget: rates, widths of soft targets, which batches are easy."""
+    lessons, total = Lessons(config), config.train.num_steps
+    sizes = [lessons.batch(k).sources.shape for k in range(0, step, 25)]
+    return [(rate(config.optim, k, total), soft_width(config.optim, k, total)) for k in range(step)], sizes

@@ -22,9 +22,9 @@ def with_budget(config: RunConfig, examples: int, step: int) -> RunConfig:
     same_widths = all(soft_width(optim, k, old) == soft_width(optim, k, new) for k in range(step))
     if new != old and not (same_rates and same_widths and _same_lessons(config.curriculum, step, min(old, new))):
         raise ValueError(
-            f"examples {examples:,}: with this budget the {done:,} examples so far would have been trained on otherwise "
-            f"(learning rates, soft targets or the curriculum depend on the budget, {config.train.examples:,}); "
-            f"resume from an earlier --checkpoint, choose another budget, or start anew with --init"
+            f"examples {examples:,}: with this budget the {done:,} examples so far would have been learned otherwise "
+            f"(learning rates, soft targets or the curriculum depend on the budget, so far {config.train.examples:,}): "
+            f"choose another budget or an earlier --checkpoint, or start anew with --init"
         )
     return changed
 

@@ -23,10 +23,10 @@ NUM_TOLERANCES = 4
 GROWING: dict[str, Any] = {
     "batch_size": 32,
     "easy_share": 1.0,
-    "easy_until": 0.8,
-    "easy_dim": "1-4",
+    "easy_until": 0.75,
+    "easy_dim": "2-4",
     "easy_grows": True,
-    "cooldown": 0.2,
+    "cooldown": 0.5,
     "eval_num": 500,
 }
 
@@ -45,7 +45,7 @@ def cells(scale: str) -> list[Cell]:
                 }
                 config, note = paper("add", "5", f"{layers}/{layers}", "b1999", ADD_BUDGET, **sizes), ""
             else:
-                config, note = small(kind, "add", "1/2", 200_000, "fp15/b1999", **GROWING)
+                config, note = small(kind, "add", "1/2", 160_000, "fp15/b1999", **GROWING)
             found.append(Cell(key, config, shows, note=note))
     return found
 
