@@ -8,13 +8,14 @@ import pytest
 
 from learnalg.cli import main
 from learnalg.computed import COMPUTED
+from learnalg.config import replace_fields
 from learnalg.presets import recipes
 from learnalg.recipes import RECIPES, SCALES, Cell, Recipe, Shown, lookup, paper_table
 from learnalg.recipes.making import fast, paper
 from learnalg.recipes.recipe import SMOKE_CELLS, paper_numbers
 from learnalg.report.drawing import COMPUTED_FIGURES, CURVE_FIGURES, save_figure
-from learnalg.reproduce import choose, load_result, missing_model, plan, run_cells
-from learnalg.runs import all_examples
+from learnalg.reproduce import cell_folder, choose, load_result, missing_model, plan, run_cells
+from learnalg.runs import Run, all_examples
 from learnalg.tables import as_markdown, table_of
 
 LABELS = ("Tolerance %", "Error (sigma)")  # columns of numbers that no training gives
@@ -297,6 +298,23 @@ def test_what_starts_from_a_missing_model_waits_for_it(tmp_path):
     run_cells(recipe, "laptop", tmp_path)
     assert not (tmp_path / "runs").exists()
     assert [step.state for step in plan(recipe, "laptop", tmp_path)] == ["missing", "missing"]
+
+
+def test_a_run_that_was_begun_goes_on_unless_the_recipe_has_changed(tmp_path):
+    tiny = {"dim_model": 8, "heads": 1, "batch_size": 10, "eval_num": 5, "final_num": 5, "workers": 0}
+    cell = Cell("own", fast("add", "2", "1/1", 100, **tiny), ())
+    recipe, changed = (
+        Recipe("some-recipe", "Some", lambda scale, config=config: [replace(cell, config=config)], has_paper=False)
+        for config in (cell.config, replace_fields(cell.config, soft_width=2.0, examples=200))
+    )
+    folder = cell_folder(recipe, "laptop", cell, tmp_path)
+    Run.create(folder, replace_fields(cell.config, threads=1, precision="fp32"))  # as a run settles them
+    assert plan(recipe, "laptop", tmp_path)[0].state == "begun"
+    (step,) = plan(changed, "laptop", tmp_path)
+    assert (step.state, step.examples) == ("stale", 200)
+    with pytest.raises(ValueError, match=r"begun with another optim.soft_width, train.examples: remove it"):
+        run_cells(changed, "laptop", tmp_path)
+    assert not (tmp_path / "results").exists()
 
 
 def test_what_was_never_reached_says_so(tmp_path):

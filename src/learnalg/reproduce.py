@@ -19,6 +19,7 @@ import torch
 
 from learnalg.bench import machine_rate
 from learnalg.computed import COMPUTED
+from learnalg.config import replace_fields, to_dict
 from learnalg.evaluate import TOLERANCES, evaluate
 from learnalg.flops import counted_flops
 from learnalg.progress import Watcher
@@ -121,6 +122,8 @@ def run_cell(recipe: Recipe, scale: str, cell: Cell, root: Path, watcher: Watche
         if origin:
             init = Path(origin.kept) if origin.kept else cell_folder(recipe, scale, origin, root)
         if (model_path / "config.json").is_file():
+            if stale := outdated(model_path, cell):
+                raise ValueError(stale)
             run = resume(model_path, watcher=watcher)
         else:
             run = train(cell.config, model_path, init, watcher)
@@ -142,12 +145,22 @@ def run_cell(recipe: Recipe, scale: str, cell: Cell, root: Path, watcher: Watche
     write_json(path, result | {"kept": cell.kept, "note": cell.note})
 
 
+def outdated(folder: Path, cell: Cell) -> str:
+    """What to do where a run was begun under another config than the cell's; empty if it can go on."""
+    begun = Run.open(folder).config
+    # What a run settles for its machine is no difference.
+    settled = replace_fields(cell.config, threads=begun.train.threads, precision=begun.train.precision)
+    tables = zip(to_dict(begun).items(), to_dict(settled).values(), strict=True)
+    names = [f"{table}.{name}" for (table, old), new in tables for name in old if old[name] != new[name]]
+    return f"{folder} was begun with another {', '.join(names)}: remove it to start anew" if names else ""
+
+
 @dataclass(frozen=True)
 class Step:
     """A line of the plan."""
 
     key: str
-    state: str  # done, kept, missing (the kept model is), begun or to do
+    state: str  # done, kept, missing (the kept model is), begun, stale (begun, and the recipe has changed) or to do
     examples: int  # left to train on
     flops: float  # left
     note: str
@@ -169,6 +182,8 @@ def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -
             done = examples if cell.kept else 0
         elif cell.kept:
             state, done = "kept", examples
+        elif (folder / "config.json").is_file() and (stale := outdated(folder, cell)):
+            state, note = "stale", stale
         elif (folder / "config.json").is_file():
             state, done = "begun", max((line["examples"] for line in Run.open(folder).metrics()), default=0)
         else:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,18 +69,16 @@ class Run:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """One process at a time writes to a run; the lock ends with the process, however it ends."""
-        if fcntl is None:
+        with ExitStack() as stack:
+            if fcntl is not None:
+                # The folder: files in it are replaced, and a lock on one would go with it.
+                folder = os.open(self.folder, os.O_RDONLY)
+                stack.callback(os.close, folder)
+                try:
+                    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise ValueError(f"{self.folder} is being trained by another process") from None
             yield
-            return
-        folder = os.open(self.folder, os.O_RDONLY)  # the files in it are replaced, and a lock on one goes with it
-        try:
-            try:
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ValueError(f"{self.folder} is being trained by another process") from None
-            yield
-        finally:
-            os.close(folder)
 
     @property
     def checkpoints(self) -> Path:
