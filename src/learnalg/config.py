@@ -119,6 +119,7 @@ class ModelConfig:
     input_embedding: str = "lookup"  # of the encoder's words: `learnalg list embeddings`
     output_embedding: str = "lookup"  # of the decoder's words; others than lookup and ordered need --no-tied
     embedding_dim: int = 0  # dimensions of a recurrent model's words, on both sides; 0: those of the side
+    memory: int = 0  # longest memory, in tokens, that a recurrent model's gates begin with; 0: gates as torch has them
     positions: str = "learned"  # learned, grid (row, column, place in the number) or none
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
     norm_kind: str = "layer"  # layer or rms: `learnalg list norms`
@@ -141,8 +142,9 @@ class ModelConfig:
             *("encoder_loops", "decoder_loops"),
         ):
             need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
-        for name in ("embedding_dim", "ponder_cost"):
+        for name in ("embedding_dim", "memory", "ponder_cost"):
             need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
+        need(self.memory != 1 and (self.bias or not self.memory), f"memory {self.memory}: at least 2, and with biases")
         for side in ("encoder", "decoder"):
             dim, heads = self.width(side), self.num_heads(side)
             need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: at least 1 of each")

@@ -104,6 +104,30 @@ def test_positions_are_the_configs_and_a_step_knows_its_place(kind, positions):
 
 
 @every_kind
+@torch.inference_mode()
+def test_units_begin_with_memories_of_all_lengths_up_to_the_longest(kind):
+    plain, model = (make(kind, dim_model=400, memory=memory) for memory in (0, 100))
+    for layer in range(2):
+        before, after = (getattr(m.encoder.layers, f"bias_ih_l{layer}").unflatten(0, (-1, 400)) for m in (plain, model))
+        spread = 400**-0.5  # torch's own start, uniform
+        tokens = after[1].exp()  # a gate of sigmoid(log t) keeps t parts of t + 1
+        assert tokens.min() > 1 - 2 * spread and tokens.max() < 99 * (1 + 2 * spread)
+        assert abs(tokens.mean() - 50) < 6
+        assert before[1].abs().max() <= spread
+        if kind == "lstm":
+            torch.testing.assert_close(after[0], -after[1], atol=2 * spread, rtol=0)
+            assert after[2:].abs().max() <= spread
+        else:
+            assert torch.stack([after[0], after[2]]).abs().max() <= spread
+
+
+def test_a_memory_needs_biases():
+    for changes in ({"memory": 1}, {"memory": -1}, {"memory": 10, "bias": False}):
+        with pytest.raises(ValueError, match="memory"):
+            replace(CONFIG, **changes)
+
+
+@every_kind
 @pytest.mark.parametrize("num_layers", [1, 2])
 def test_dropout_works_with_any_number_of_layers_and_without_a_warning(kind, num_layers):
     with warnings.catch_warnings():

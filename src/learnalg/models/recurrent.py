@@ -8,7 +8,8 @@ words go in and come out. So a linear layer leads from the hidden dimensions bac
 projection is tied to that. The paper does not say how the encoder reaches the decoder. Here the encoder's last state is
 the decoder's first, layer by layer, and nothing else passes: the whole matrix must fit into it. The network reads in
 order, so the paper's has no positions (`--positions none`), yet it learns faster when it is told them. The embedding is
-normalised as the transformer's is.
+normalised as the transformer's is. Gates that begin with long memories (`--memory 100`; Tallec and Ollivier, Can
+recurrent neural networks warp time?, 2018) leave at once a plateau where torch's own stay.
 
 Sides may differ. Layers are matched from the top: the only layer of a 6/1 decoder starts from the encoder's sixth, all
 six of a 1/6 decoder start from the encoder's only one. Where the dimensions differ, states go through a linear map.
@@ -130,7 +131,22 @@ def make_layers(config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU]) -> n
     # torch drops between layers only, and warns where there is nothing between.
     dropout = config.dropout if num_layers > 1 else 0.0
     sizes = config.words_width(of), config.width(of)
-    return kind(*sizes, num_layers, bias=config.bias, batch_first=True, dropout=dropout)
+    layers = kind(*sizes, num_layers, bias=config.bias, batch_first=True, dropout=dropout)
+    if config.memory:
+        for layer in range(num_layers):
+            set_memory(getattr(layers, f"bias_ih_l{layer}"), config.memory, has_input_gate=kind is nn.LSTM)
+    return layers
+
+
+def set_memory(bias: Tensor, longest: int, has_input_gate: bool) -> None:
+    """Each unit remembers for 1 to `longest` tokens at first, where torch's forget half at every token. The second gate
+    of both kinds says what is kept, the first of an LSTM what is taken in."""
+    size = len(bias) // (4 if has_input_gate else 3)
+    with torch.no_grad():
+        kept = torch.empty(size).uniform_(1, max(longest - 1, 1)).log().to(bias.device)
+        bias[size : 2 * size] += kept
+        if has_input_gate:
+            bias[:size] -= kept
 
 
 def as_states(last: Tensor | States) -> States:

@@ -19,16 +19,6 @@ from learnalg.recipes.recurrent import small
 KINDS = ("lstm", "gru")
 COLUMNS = tuple((layers, hidden, embedding) for layers in (2, 4) for hidden in (1024, 2048) for embedding in (256, 512))
 NUM_TOLERANCES = 4
-# The state must hold the whole matrix: one size at a time, each for 40,000 examples.
-GROWING: dict[str, Any] = {
-    "batch_size": 32,
-    "easy_share": 1.0,
-    "easy_until": 0.75,
-    "easy_dim": "2-4",
-    "easy_grows": True,
-    "cooldown": 0.5,
-    "eval_num": 500,
-}
 
 
 def cells(scale: str) -> list[Cell]:
@@ -45,7 +35,7 @@ def cells(scale: str) -> list[Cell]:
                 }
                 config, note = paper("add", "5", f"{layers}/{layers}", "b1999", ADD_BUDGET, **sizes), ""
             else:
-                config, note = small(kind, "add", "1/2", 160_000, "fp15/b1999", **GROWING)
+                config, note = small(kind, "add", "1/2", 160_000, "fp15/b1999", batch_size=32, eval_num=500)
             found.append(Cell(key, config, shows, note=note))
     return found
 
