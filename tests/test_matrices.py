@@ -283,6 +283,17 @@ def test_a_fixed_amplitude_is_that_of_every_matrix():
 
 
 @every_ensemble
+@pytest.mark.parametrize("share", [0.5, 0.01])
+def test_the_best_conditioned_share_of_what_is_drawn_is_taken(name, share):
+    symmetric, num = name in SQUARE_ONLY, 1000
+    taken, pool = draw(name, num, 3, 3, symmetric, conditioned=share), draw(name, round(num / share), 3, 3, symmetric)
+    conditions = np.linalg.cond(pool)
+    expected = pool[conditions <= np.sort(conditions)[num - 1]]
+    np.testing.assert_array_equal(taken, expected)  # the same matrices, in the order drawn
+    assert len(taken) == num and np.linalg.cond(taken).max() < np.median(conditions) * 1.1
+
+
+@every_ensemble
 def test_factor_scales_matrices_and_sigma(name):
     plain, scaled = (
         Ensemble((name,), factor=factor).draw(np.random.default_rng(0), 50, 5, 5, symmetric=True)

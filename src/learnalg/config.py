@@ -33,6 +33,7 @@ class DataConfig:
     ensemble_weights: tuple[float, ...] = ()  # weights of a mixture, equal by default
     amplitude: tuple[float, ...] = (10.0,)  # A of the coefficients in [-A, A]; two numbers for a range
     sigma_factor: float = 1.0  # multiplies the coefficients' standard deviation
+    conditioned: float = 1.0  # of the matrices that are drawn only this share is taken, the best conditioned
     symmetric: bool = False  # draw symmetric matrices although the task does not ask for it
     noise: float = 0.0  # gaussian input noise, as a fraction of the coefficients' standard deviation
     input_encoding: str = "fp15"  # `learnalg list encodings`
@@ -72,7 +73,7 @@ class DataConfig:
     @cached_property
     def ensemble_spec(self) -> Ensemble:
         amplitude = (self.amplitude[0], self.amplitude[-1])
-        return Ensemble(self.ensemble, self.ensemble_weights, amplitude, self.sigma_factor)
+        return Ensemble(self.ensemble, self.ensemble_weights, amplitude, self.sigma_factor, self.conditioned)
 
     @cached_property
     def tasks(self) -> tuple[tuple[str, Task], ...]:
@@ -249,8 +250,9 @@ class CurriculumConfig:
     easy_share: float = 0.0  # share of batches that have easier examples; 0: none
     easy_until: float = 1.0  # only in this first part of the run
     easy_dim: str = ""  # sizes of easier examples, one size a batch; none: the problem's
-    easy_grows: bool = False  # these sizes grow along that part, from the smallest to the largest; else drawn
     easy_ensemble: tuple[str, ...] = ()  # matrices of easier examples; none: the problem's
+    easy_conditioned: float = 1.0  # of these only this share is taken, the best conditioned
+    easy_grows: bool = False  # sizes grow along that part, from the smallest to the largest, and that share to 1
     repeated_share: float = 0.0  # share of each batch that is drawn from a fixed pool; 0: none
     pool: int = 10_000  # examples of that pool
 
@@ -259,16 +261,19 @@ class CurriculumConfig:
         for name in ("easy_share", "easy_until", "repeated_share"):
             need(0 <= getattr(self, name) <= 1, f"{name} {getattr(self, name)}: a share from 0 to 1")
         need(self.pool >= 1, f"pool {self.pool}: must be at least 1")
-        is_easier = bool(self.easy_dim or self.easy_ensemble)
-        need(is_easier == bool(self.easy_share), "easier examples need easy_share, and easy_dim or easy_ensemble")
-        need(bool(self.easy_dim) or not self.easy_grows, "easy_grows: say from which size to which with easy_dim")
+        can_grow = bool(self.easy_dim) or self.easy_conditioned < 1
+        need(
+            (can_grow or bool(self.easy_ensemble)) == bool(self.easy_share),
+            "easier examples need easy_share, and easy_dim, easy_ensemble or easy_conditioned",
+        )
+        need(can_grow or not self.easy_grows, "easy_grows: say from what, with easy_dim or easy_conditioned")
 
     def easier(self, data: DataConfig) -> DataConfig:
         """The easier problem; sizes are not yet one."""
         changes: dict[str, Any] = {"dim": self.easy_dim} if self.easy_dim else {}
         if self.easy_ensemble:
             changes |= {"ensemble": self.easy_ensemble, "ensemble_weights": ()}
-        return dataclasses.replace(data, **changes)
+        return dataclasses.replace(data, conditioned=self.easy_conditioned * data.conditioned, **changes)
 
 
 @dataclass(frozen=True)

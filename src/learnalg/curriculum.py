@@ -20,6 +20,7 @@ from learnalg.encodings.encoding import Ints
 from learnalg.matrices import Rng
 from learnalg.tokenizer import PAD
 
+LEVELS = 50  # of the share of well-conditioned matrices, while it grows
 _CHOICES = 17  # sets the choices apart from the stream's own draws under the same seed
 _POOL_BATCH = 2**40  # the pool is a batch that no run comes to by counting
 
@@ -36,17 +37,20 @@ class Lessons:
     def _of(self, data: DataConfig) -> Stream:
         return Stream(data, self.train.seed, "train", self.train.batch_size)
 
-    def _make_easy_stream(self, m: int, n: int) -> Stream:
-        dims = self.easier.dims
-        return self._of(replace(self.easier, dim=str(m) if dims.square else f"{m}x{n}"))
+    def _make_easy_stream(self, m: int, n: int, level: int) -> Stream:
+        """Of one size; the share of well-conditioned matrices has gone `level` parts of its way to 1."""
+        first = self.curriculum.easy_conditioned
+        conditioned = self.problem.conditioned * first ** (1 - level / LEVELS)
+        dim = str(m) if self.easier.dims.square else f"{m}x{n}"
+        return self._of(replace(self.easier, dim=dim, conditioned=conditioned))
 
     def batch(self, index: int) -> Batch:
         rng = np.random.default_rng([self.train.seed, _CHOICES, index])
         early = self.curriculum.easy_until * self.train.num_steps
         if index < early and rng.random() < self.curriculum.easy_share:
-            dims = self.easier.dims
-            m, n = dims.at(index / early) if self.curriculum.easy_grows else dims.draw(rng, 1)[0]
-            return self._easy_stream(int(m), int(n)).batch(index)
+            dims, grown = self.easier.dims, index / early if self.curriculum.easy_grows else 0.0
+            m, n = dims.at(grown) if self.curriculum.easy_grows else dims.draw(rng, 1)[0]
+            return self._easy_stream(int(m), int(n), int(grown * LEVELS)).batch(index)
         batch = self.stream.batch(index)
         return self._with_repeated(batch, rng) if self.curriculum.repeated_share else batch
 

@@ -15,6 +15,7 @@ the same in every ensemble, which is what the paper's sigma_test / sigma_train c
 
 from __future__ import annotations
 
+import math
 import re
 import zipfile
 from collections.abc import Callable
@@ -210,6 +211,7 @@ class Ensemble:
     weights: tuple[float, ...] = ()  # equal when empty
     amplitude: tuple[float, float] = (10.0, 10.0)
     factor: float = 1.0  # the paper's sigma_test / sigma_train
+    conditioned: float = 1.0  # share of what is drawn that is taken: the best conditioned
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.names if name not in ENSEMBLES]
@@ -223,6 +225,8 @@ class Ensemble:
             raise ValueError(f"amplitude {self.amplitude}: need 0 < lowest <= highest, finite")
         if not 0 < self.factor < np.inf:
             raise ValueError(f"sigma factor {self.factor}: must be positive and finite")
+        if not 0.001 <= self.conditioned <= 1:
+            raise ValueError(f"conditioned {self.conditioned}: a share from 0.001 to 1")
 
     def draw(self, rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Draw:
         if symmetric and m != n:
@@ -230,16 +234,24 @@ class Ensemble:
         low, high = self.amplitude
         amplitude = rng.uniform(low, high, num) if high > low else np.full(num, low)
         sigma = amplitude * (self.factor / np.sqrt(3))
-        if len(self.names) == 1:
-            unit = ENSEMBLES[self.names[0]](rng, num, m, n, symmetric)
+        if self.conditioned == 1.0:
+            unit = self._draw_unit(rng, num, m, n, symmetric)
         else:
-            weights = np.array(self.weights or (1.0,) * len(self.names))
-            which = rng.choice(len(self.names), size=num, p=weights / weights.sum())
-            unit = np.empty((num, m, n))
-            for k, name in enumerate(self.names):
-                chosen = which == k
-                unit[chosen] = ENSEMBLES[name](rng, int(chosen.sum()), m, n, symmetric)
+            drawn = self._draw_unit(rng, math.ceil(num / self.conditioned), m, n, symmetric)
+            unit = drawn[np.sort(np.argsort(np.linalg.cond(drawn), kind="stable")[:num])]
         return Draw(unit * sigma[:, None, None], sigma)
+
+    def _draw_unit(self, rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
+        """With coefficients of second moment 1."""
+        if len(self.names) == 1:
+            return ENSEMBLES[self.names[0]](rng, num, m, n, symmetric)
+        weights = np.array(self.weights or (1.0,) * len(self.names))
+        which = rng.choice(len(self.names), size=num, p=weights / weights.sum())
+        unit = np.empty((num, m, n))
+        for k, name in enumerate(self.names):
+            chosen = which == k
+            unit[chosen] = ENSEMBLES[name](rng, int(chosen.sum()), m, n, symmetric)
+        return unit
 
 
 def read_matrix(path: Path) -> Floats:

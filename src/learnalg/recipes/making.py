@@ -68,9 +68,14 @@ def describe(config: RunConfig, kept: str = "") -> str:
     init = starts_from(find_recipe(kept)) if kept in recipes() else ""
     after = f" that follow those of {init}" if init else ""
     easy = config.curriculum
-    num_easy = round(easy.easy_share * easy.easy_until * config.train.examples) if easy.easy_dim else 0
-    smaller = f" ({num_easy:,} of them of size {easy.easy_dim})" if num_easy else ""
-    return f"{encodings}, {layers}, {config.train.examples:,} examples{smaller}{after}"
+    num_easy = round(easy.easy_share * easy.easy_until * config.train.examples)
+    size = f"of size {easy.easy_dim}" if easy.easy_dim else ""
+    conditioned = f"among the best conditioned {easy.easy_conditioned:.0%}" if easy.easy_conditioned < 1 else ""
+    if conditioned and easy.easy_grows:
+        conditioned += " at first, then more"
+    how = ", ".join(filter(None, (size, conditioned)))
+    easier = f" ({num_easy:,} of them {how})" if num_easy and how else ""
+    return f"{encodings}, {layers}, {config.train.examples:,} examples{easier}{after}"
 
 
 def _common(task: str, dim: str, layers: str, encoding: str, examples: int) -> dict[str, Any]:
