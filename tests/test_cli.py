@@ -417,7 +417,7 @@ REFUSED = {
     "train --dropout 1": "dropout 1",
     "train --stop-accuracy 2": "stop_accuracy 2",
     "train --easy-share 2": "easy_share 2",
-    "train --easy-share 0.5": "easy_dim or easy_ensemble",
+    "train --easy-share 0.5": "easy_dim, easy_ensemble or easy_conditioned",
     "train --easy-share 0.5 --easy-dim 30": "more than max_positions 512",
     "train --repeated-share -1": "repeated_share -1",
     "train --pool 0": "pool 0",

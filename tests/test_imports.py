@@ -17,6 +17,7 @@ ORDER = (
     *(
         "preflight",
         "progress",
+        "step",
         "train",
         "bench",
         "api",

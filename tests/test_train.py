@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+import learnalg.step
 import learnalg.train
 from learnalg.checkpoint import load_tensors
 from learnalg.config import to_dict
@@ -23,7 +24,8 @@ from learnalg.loss import number_token_loss
 from learnalg.processes import InterruptedRunError, own_part, pick_device
 from learnalg.progress import Silent
 from learnalg.runs import MODEL_FILE, Run, load_weights
-from learnalg.train import RESULT_FILE, resume, train, train_step
+from learnalg.step import train_step
+from learnalg.train import RESULT_FILE, resume, train
 
 # Mean loss of steps 1 to 10 and 11 to 20, and after step 20 on the validation set. A change of the numerics that
 # is meant changes these.
@@ -199,7 +201,7 @@ def test_the_number_loss_is_added_by_its_weight(tiny_config):
     batch = Stream(config.data, 1, "train", 64).batch(0)
     sums = []
     for weight in (0.0, 1.0, 2.5):
-        state = learnalg.train.start(tiny_config(number_loss=weight), torch.device("cpu"))
+        state = learnalg.step.start(tiny_config(number_loss=weight), torch.device("cpu"))
         targets = torch.from_numpy(batch.targets)
         with torch.no_grad():
             logits = state.model(torch.from_numpy(batch.sources), decoder_input(targets))
@@ -215,7 +217,7 @@ def test_the_number_loss_is_added_by_its_weight(tiny_config):
 @pytest.mark.parametrize("changes", [{}, {"task": "cotraining", "subset": ("TA",)}], ids=["alone", "joint"])
 def test_whole_numbers_of_every_encoding_train(tiny_config, encoding, changes):
     config = tiny_config(input_embedding="number", input_encoding=encoding, number_loss=1.0, **changes)
-    state = learnalg.train.start(config, torch.device("cpu"))
+    state = learnalg.step.start(config, torch.device("cpu"))
     words = state.model.encoder.embed.words
     # Sublayers start at zero, so that the second step is the first to reach the encoder.
     before = words.project.weight.detach().clone(), words.weight.detach().clone()

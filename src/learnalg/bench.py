@@ -19,7 +19,8 @@ from learnalg.evaluate import predict
 from learnalg.flops import count_flops
 from learnalg.presets import preset
 from learnalg.processes import pick_device
-from learnalg.train import TrainState, settle, start, train_step
+from learnalg.step import TrainState, start, train_step
+from learnalg.train import settle
 
 PAPER_4_1 = {"task": "eigenvalues", "encoder_layers": 4, "decoder_layers": 1, "batch_size": 256}
 

@@ -17,8 +17,9 @@ from learnalg.evaluate import decoder_input
 from learnalg.models import Side, build, count_parameters
 from learnalg.models.universal import CopyGate, Halting
 from learnalg.optim import Muon, Optimizer
+from learnalg.step import start, train_step
 from learnalg.tokenizer import END, PAD
-from learnalg.train import start, train, train_step
+from learnalg.train import train
 
 CONFIG = ModelConfig(
     architecture="universal", encoder_layers=1, decoder_layers=1, dim_model=16, heads=2, max_positions=32
