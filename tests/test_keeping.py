@@ -66,6 +66,16 @@ def test_a_finished_run_is_kept_with_weights_card_and_curve(finished, shelf):
     assert f"{result['parameters']:,} parameters" in (shelf / "tiny.md").read_text()
 
 
+def test_another_budget_on_the_way_is_part_of_the_command(finished, shelf):
+    (first,) = json.loads((finished / "provenance.json").read_text())
+    later = [first | {"command": f"learnalg resume run{flags}"} for flags in ("", " --examples 128", "")]
+    later[1]["examples"] = 128
+    (finished / "provenance.json").write_text(json.dumps([first, *later]))
+    zoo.keep(finished, "tiny", shelf)
+    provenance = json.loads((shelf / "tiny.json").read_text())["provenance"]
+    assert provenance == first | {"command": f"{first['command']}; learnalg resume run --examples 128"}
+
+
 def without_exact(report):
     for norm in report["accuracy"]:
         del report["accuracy"][norm]["0.0"]
@@ -90,9 +100,10 @@ def test_verify_takes_results_with_and_without_exact_shares(finished, shelf, mon
     assert re.match(r"tiny: ([\d. /]+) on 20 examples", said)[1].count("/") == shares - 1
 
 
-def test_runs_of_a_changed_tree_are_not_kept(finished, shelf):
-    text = (finished / "provenance.json").read_text()
-    (finished / "provenance.json").write_text(text.replace("0123abc", "0123abc+"))
+@pytest.mark.parametrize("commits", [["0123abc+"], ["0123abc", "4567def+"]])
+def test_runs_of_a_changed_tree_are_not_kept(finished, shelf, commits):
+    (session,) = json.loads((finished / "provenance.json").read_text())
+    (finished / "provenance.json").write_text(json.dumps([session | {"commit": commit} for commit in commits]))
     with pytest.raises(ValueError, match="not committed"):
         zoo.keep(finished, "tiny", shelf)
     assert not list(shelf.iterdir())

@@ -22,10 +22,12 @@ def keep(folder: Path, name: str, results: Path) -> None:
     if (folder / MODEL_FILE).stat().st_size > MOST_BYTES:
         raise ValueError(f"the weights of {folder} are larger than {MOST_BYTES:,} bytes")
     result = json.loads(result_file.read_text())
-    # provenance.json has the first session's commit and command: what the run was started with.
-    result["provenance"] = json.loads((folder / "provenance.json").read_text())[0]
-    if result["provenance"]["commit"].endswith("+"):
+    sessions = json.loads((folder / "provenance.json").read_text())
+    if any(session["commit"].endswith("+") for session in sessions):
         raise ValueError(f"{folder} was trained with changes that are not committed")
+    # The first session has what the run was started with; another budget on its way is part of that.
+    commands = [sessions[0]["command"], *(session["command"] for session in sessions if "examples" in session)]
+    result["provenance"] = sessions[0] | {"command": "; ".join(commands)}
     result["curve"] = curve(run)
     # What the weights that it started from had learned from counts as well.
     origin = result["provenance"].get("init", "")
