@@ -76,7 +76,7 @@ def test_the_overview_names_every_command(run, arguments):
     [
         ("list", "--plugin"),
         ("train", "--task --dim --out --init --quiet --preset --config --plugin"),
-        ("resume", "--checkpoint --quiet --plugin"),
+        ("resume", "--checkpoint --examples --quiet --plugin"),
         (
             "evaluate",
             "--num --seed --tolerances --norms --ensemble --amplitude --dim --beam --constrained --json --save",
@@ -319,13 +319,14 @@ def test_evaluate_prints_a_table(run, tiny_run):
 
 def test_evaluate_tests_on_what_the_flags_say(run, tiny_run):
     flags = "--dim 2 --ensemble gaussian laplace --ensemble-weights 1 2 --amplitude 1 5 --sigma-factor 0.5 --noise 0.1"
-    _, out, _ = run("evaluate", tiny_run.folder, "--num", "20", "--json", *flags.split())
+    _, out, _ = run("evaluate", tiny_run.folder, "--num", "20", "--json", "--spread", "0.3", *flags.split())
     report = json.loads(out)
     assert report["data"] == {
         "dim": "2",
         "ensemble": ["gaussian", "laplace"],
         "amplitude": [1.0, 5.0],
         "sigma_factor": 0.5,
+        "spread": 0.3,
         "noise": 0.1,
     }
     assert report["by_dimension"].keys() == {"2x2"}
@@ -417,7 +418,7 @@ REFUSED = {
     "train --dropout 1": "dropout 1",
     "train --stop-accuracy 2": "stop_accuracy 2",
     "train --easy-share 2": "easy_share 2",
-    "train --easy-share 0.5": "easy_dim, easy_ensemble or easy_conditioned",
+    "train --easy-share 0.5": "easy_dim, easy_ensemble or easy_spread",
     "train --easy-share 0.5 --easy-dim 30": "more than max_positions 512",
     "train --repeated-share -1": "repeated_share -1",
     "train --pool 0": "pool 0",
@@ -437,6 +438,7 @@ REFUSED = {
     "resume words.txt": "words.txt is not a run's folder",
     "resume full": "full is not a run's folder",
     "resume RUN --nonsense": "--nonsense",
+    "resume RUN --examples 500": "has finished: go on from its weights with --init",
     "evaluate missing": "missing",
     "evaluate full": "full/model.safetensors",
     "evaluate words.txt": "words.txt is no safetensors file",

@@ -15,7 +15,7 @@ def with_budget(config: RunConfig, examples: int, step: int) -> RunConfig:
     """The config of a run of `examples` in all, of which the steps before `step` were already taken under `config`."""
     changed = replace_fields(config, examples=examples)
     old, new, done = config.train.num_steps, changed.train.num_steps, step * config.train.batch_size
-    if new < step:
+    if new <= step and new != old:
         raise ValueError(f"examples {examples:,}: the run has had {done:,} already")
     optim = config.optim
     same_rates = all(rate(optim, k, old) == rate(optim, k, new) for k in range(step))
@@ -33,4 +33,4 @@ def _same_lessons(curriculum: CurriculumConfig, step: int, smaller: int) -> bool
     """Whether the first steps see the same under both budgets; `smaller` is the smaller number of steps."""
     if not step or not curriculum.easy_share or not curriculum.easy_until:
         return True
-    return not curriculum.easy_grows and (curriculum.easy_until == 1.0 or step <= curriculum.easy_until * smaller)
+    return not curriculum.easy_grows and step <= curriculum.easy_until * smaller

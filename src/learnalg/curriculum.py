@@ -20,7 +20,7 @@ from learnalg.encodings.encoding import Ints
 from learnalg.matrices import Rng
 from learnalg.tokenizer import PAD
 
-LEVELS = 50  # of the share of well-conditioned matrices, while it grows
+LEVELS = 50  # of the spread of singular values, while it grows
 _CHOICES = 17  # sets the choices apart from the stream's own draws under the same seed
 _POOL_BATCH = 2**40  # the pool is a batch that no run comes to by counting
 
@@ -38,11 +38,10 @@ class Lessons:
         return Stream(data, self.train.seed, "train", self.train.batch_size)
 
     def _make_easy_stream(self, m: int, n: int, level: int) -> Stream:
-        """Of one size; the share of well-conditioned matrices has gone `level` parts of its way to 1."""
-        first = self.curriculum.easy_conditioned
-        conditioned = self.problem.conditioned * first ** (1 - level / LEVELS)
+        """Of one size; the spread of singular values has gone `level` parts of its way to the problem's."""
+        spread = self.easier.spread + (self.problem.spread - self.easier.spread) * level / LEVELS
         dim = str(m) if self.easier.dims.square else f"{m}x{n}"
-        return self._of(replace(self.easier, dim=dim, conditioned=conditioned))
+        return self._of(replace(self.easier, dim=dim, spread=spread))
 
     def batch(self, index: int) -> Batch:
         rng = np.random.default_rng([self.train.seed, _CHOICES, index])

@@ -30,6 +30,7 @@ from learnalg.tasks.task import difference
 from learnalg.tokenizer import END, OK, PAD, REASONS
 
 TOLERANCES = (0.05, 0.02, 0.01, 0.005)
+DATA_FIELDS = ("dim", "ensemble", "amplitude", "sigma_factor", "spread", "noise")  # what a report says of its matrices
 PORTION = 500  # examples that a model reads at once
 
 
@@ -190,7 +191,7 @@ def _report(
         by_task=breakdown(by_task),
         loss=loss,
         seconds=seconds,
-        data={name: getattr(config, name) for name in ("dim", "ensemble", "amplitude", "sigma_factor", "noise")},
+        data={name: getattr(config, name) for name in DATA_FIELDS},
     )
 
 

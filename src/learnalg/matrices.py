@@ -15,7 +15,6 @@ the same in every ensemble, which is what the paper's sigma_test / sigma_train c
 
 from __future__ import annotations
 
-import math
 import re
 import zipfile
 from collections.abc import Callable
@@ -211,7 +210,7 @@ class Ensemble:
     weights: tuple[float, ...] = ()  # equal when empty
     amplitude: tuple[float, float] = (10.0, 10.0)
     factor: float = 1.0  # the paper's sigma_test / sigma_train
-    conditioned: float = 1.0  # share of what is drawn that is taken: the best conditioned
+    spread: float = 1.0  # power to which singular values are raised; 0: all are the same
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.names if name not in ENSEMBLES]
@@ -225,8 +224,8 @@ class Ensemble:
             raise ValueError(f"amplitude {self.amplitude}: need 0 < lowest <= highest, finite")
         if not 0 < self.factor < np.inf:
             raise ValueError(f"sigma factor {self.factor}: must be positive and finite")
-        if not 0.001 <= self.conditioned <= 1:
-            raise ValueError(f"conditioned {self.conditioned}: a share from 0.001 to 1")
+        if not 0 <= self.spread <= 1:
+            raise ValueError(f"spread {self.spread}: a power from 0 to 1")
 
     def draw(self, rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Draw:
         if symmetric and m != n:
@@ -234,11 +233,10 @@ class Ensemble:
         low, high = self.amplitude
         amplitude = rng.uniform(low, high, num) if high > low else np.full(num, low)
         sigma = amplitude * (self.factor / np.sqrt(3))
-        if self.conditioned == 1.0:
-            unit = self._draw_unit(rng, num, m, n, symmetric)
-        else:
-            drawn = self._draw_unit(rng, math.ceil(num / self.conditioned), m, n, symmetric)
-            unit = drawn[np.sort(np.argsort(np.linalg.cond(drawn), kind="stable")[:num])]
+        unit = self._draw_unit(rng, num, m, n, symmetric)
+        if self.spread < 1:
+            unit = narrow(unit, self.spread)
+            unit = _mirror(unit) if symmetric else unit  # rounding must not break the symmetry
         return Draw(unit * sigma[:, None, None], sigma)
 
     def _draw_unit(self, rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
@@ -252,6 +250,15 @@ class Ensemble:
             chosen = which == k
             unit[chosen] = ENSEMBLES[name](rng, int(chosen.sum()), m, n, symmetric)
         return unit
+
+
+def narrow(matrices: Floats, spread: float) -> Floats:
+    """Singular values raised to a power, all else as it was: vectors, signs of eigenvalues, Frobenius norm. At power 0
+    a square matrix is a multiple of an orthogonal one; condition numbers grow from there to those of the draw."""
+    left, values, right = np.linalg.svd(matrices, full_matrices=False)
+    narrower = values**spread
+    norms, after = (np.linalg.norm(x, axis=-1, keepdims=True) for x in (values, narrower))
+    return np.asarray((left * (narrower * norms / after)[:, None, :]) @ right)
 
 
 def read_matrix(path: Path) -> Floats:

@@ -112,6 +112,7 @@ def numbers_for(task: str, trained: DataConfig, tested: DataConfig) -> dict[str,
     if task in FAILURES:
         return FAILURES[task]
     is_plain = trained.noise == tested.noise == 0 and trained.ensemble_weights == tested.ensemble_weights == ()
+    is_plain = is_plain and trained.spread == tested.spread == 1
     is_same = trained.dim == tested.dim and trained.amplitude == tested.amplitude and not tested.symmetric
     if not is_plain or not is_same:
         return {}

@@ -74,6 +74,14 @@ def origin_of(recipe: Recipe, scale: str, cell: Cell) -> Cell | None:
     return next((c for c in recipe.cells_at(scale) if c.key == cell.init), None) if cell.init else None
 
 
+def init_of(recipe: Recipe, scale: str, cell: Cell, root: Path) -> Path | None:
+    """The model or run that a cell starts from."""
+    origin = origin_of(recipe, scale, cell)
+    if origin is None:
+        return None
+    return Path(origin.kept) if origin.kept else cell_folder(recipe, scale, origin, root)
+
+
 def choose(recipe: Recipe, scale: str, wanted: tuple[str, ...]) -> list[Cell]:
     """The cells whose key contains one of the wanted texts, all if there is none; and what these start from. A text
     that is a whole key picks that cell alone."""
@@ -117,12 +125,10 @@ def run_cell(recipe: Recipe, scale: str, cell: Cell, root: Path, watcher: Watche
         result = json.loads(kept_file(cell, root).read_text())
         model_path = Path(cell.kept)
     else:
-        model_path, init = cell_folder(recipe, scale, cell, root), None
+        model_path, init = cell_folder(recipe, scale, cell, root), init_of(recipe, scale, cell, root)
         origin = origin_of(recipe, scale, cell)
-        if origin:
-            init = Path(origin.kept) if origin.kept else cell_folder(recipe, scale, origin, root)
         if (model_path / "config.json").is_file():
-            if stale := outdated(model_path, cell):
+            if stale := outdated(recipe, scale, cell, root):
                 raise ValueError(stale)
             run = resume(model_path, watcher=watcher)
         else:
@@ -145,13 +151,19 @@ def run_cell(recipe: Recipe, scale: str, cell: Cell, root: Path, watcher: Watche
     write_json(path, result | {"kept": cell.kept, "note": cell.note})
 
 
-def outdated(folder: Path, cell: Cell) -> str:
-    """What to do where a run was begun under another config than the cell's; empty if it can go on."""
-    begun = Run.open(folder).config
+def outdated(recipe: Recipe, scale: str, cell: Cell, root: Path) -> str:
+    """What to do where a run was begun under another config than the cell's, or from other weights; '' elsewhere."""
+    folder = cell_folder(recipe, scale, cell, root)
+    if not (folder / "config.json").is_file():
+        return ""
+    run, init = Run.open(folder), init_of(recipe, scale, cell, root)
+    begun = run.config
     # What a run settles for its machine is no difference.
     settled = replace_fields(cell.config, threads=begun.train.threads, precision=begun.train.precision)
     tables = zip(to_dict(begun).items(), to_dict(settled).values(), strict=True)
     names = [f"{table}.{name}" for (table, old), new in tables for name in old if old[name] != new[name]]
+    if any(session.get("init", "") != str(init or "") for session in run.sessions()[:1]):
+        names.append("init")
     return f"{folder} was begun with another {', '.join(names)}: remove it to start anew" if names else ""
 
 
@@ -182,7 +194,7 @@ def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -
             done = examples if cell.kept else 0
         elif cell.kept:
             state, done = "kept", examples
-        elif (folder / "config.json").is_file() and (stale := outdated(folder, cell)):
+        elif stale := outdated(recipe, scale, cell, root):
             state, note = "stale", stale
         elif (folder / "config.json").is_file():
             state, done = "begun", max((line["examples"] for line in Run.open(folder).metrics()), default=0)

@@ -107,9 +107,11 @@ class Run:
 
     def add_session(self, **details: Any) -> None:
         """Each start and each resumption leaves its provenance."""
+        write_json(self.folder / "provenance.json", [*self.sessions(), provenance() | details])
+
+    def sessions(self) -> list[dict[str, Any]]:
         path = self.folder / "provenance.json"
-        sessions = json.loads(path.read_text()) if path.is_file() else []
-        write_json(path, [*sessions, provenance() | details])
+        return json.loads(path.read_text()) if path.is_file() else []
 
 
 def _is_json(text: str) -> bool:

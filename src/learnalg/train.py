@@ -93,8 +93,9 @@ def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None, e
         if is_first():
             run.forget_metrics_after(state.step)
             forget_checkpoints_after(run.checkpoints, state.step)
-            run.save_config()
             budget = {} if examples is None else {"examples": examples}
+            if budget:
+                run.save_config()
             run.add_session(device=str(device), resumed_at=state.step, threads=run.config.train.threads, **budget)
         return _loop(run, state, watcher or Silent())
 

@@ -16,6 +16,7 @@ class Domain:
     ensemble_weights: tuple[float, ...] = ()  # weights of a mixture
     amplitude: tuple[float, ...] = ()  # another A, or a range
     sigma_factor: float | None = None  # sigma_test / sigma_train
+    spread: float | None = None  # another power of the singular values: below 1 matrices are better conditioned
     dim: str = ""  # other dimensions than in training
     noise: float | None = None  # another input noise
 
@@ -28,7 +29,8 @@ class Domain:
             changes["ensemble_weights"] = ()
         if self.sigma_factor is not None:
             changes["sigma_factor"] = self.sigma_factor * config.data.sigma_factor
-        if self.noise is not None:
-            changes["noise"] = self.noise
+        for name in ("noise", "spread"):
+            if getattr(self, name) is not None:
+                changes[name] = getattr(self, name)
         # The run's config checks the lengths; how it was trained does not limit what it is tested on.
         return replace(config, data=replace(config.data, **changes), curriculum=CurriculumConfig()).data

@@ -68,10 +68,11 @@ def _reproduce(recipe: Recipe, command: Reproduce) -> None:
 
 
 def _run(recipe: Recipe, command: Reproduce, root: Path) -> None:
-    """What is missing, with progress; a kept model that is not there yet is named and passed over."""
+    """What is missing, with progress. A kept model that is not there yet, or a run begun under another recipe, is named
+    and passed over."""
     from learnalg.processes import InterruptedRunError
     from learnalg.progress import watch
-    from learnalg.reproduce import choose, compute, load_computed, load_result, missing_model, run_cell
+    from learnalg.reproduce import choose, compute, load_computed, load_result, missing_model, outdated, run_cell
 
     if recipe.computed and load_computed(recipe, command.scale, root) is None:
         compute(recipe, command.scale, root)
@@ -83,6 +84,10 @@ def _run(recipe: Recipe, command: Reproduce, root: Path) -> None:
         missing = missing_model(recipe, command.scale, cell, root)
         if missing:
             print(f"{cell.key}: not run, the kept model {missing} has no result in results/{missing}.json")
+            continue
+        stale = outdated(recipe, command.scale, cell, root)
+        if stale:
+            print(f"{cell.key}: not run, {stale}")
             continue
         examples = cell.config.train.num_steps * cell.config.train.batch_size
         watching = nullcontext(None) if command.quiet or cell.kept else watch(cell.key, examples)

@@ -76,11 +76,13 @@ def run_resume(arguments: list[str]) -> int:
     from learnalg.train import RESULT_FILE, resume
 
     config = Run.open(command.run).config
-    if command.examples is not None:
-        config = replace_fields(config, examples=command.examples)
     if (command.run / RESULT_FILE).is_file():
+        if command.examples is not None:
+            raise ValueError(f"{command.run} has finished: go on from its weights with --init {command.run}")
         print(f"{command.run} has finished already")
         return 0
+    if command.examples is not None:
+        config = replace_fields(config, examples=command.examples)
     hint = " ".join(["learnalg resume", str(command.run), *flags_of(arguments, "--plugin")])
 
     def go(watcher: Any) -> Any:

@@ -52,7 +52,8 @@ class ModelConfig:
             need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
         for name in ("embedding_dim", "memory", "ponder_cost"):
             need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
-        need(self.memory != 1 and (self.bias or not self.memory), f"memory {self.memory}: at least 2, and with biases")
+        need(self.memory != 1, f"memory {self.memory}: 0, or at least 2 tokens")
+        need(self.bias or not self.memory, f"memory {self.memory}: is in the gates' biases, and needs --bias")
         for side in ("encoder", "decoder"):
             dim, heads = self.width(side), self.num_heads(side)
             need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: at least 1 of each")

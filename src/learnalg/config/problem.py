@@ -24,7 +24,7 @@ class DataConfig:
     ensemble_weights: tuple[float, ...] = ()  # weights of a mixture, equal by default
     amplitude: tuple[float, ...] = (10.0,)  # A of the coefficients in [-A, A]; two numbers for a range
     sigma_factor: float = 1.0  # multiplies the coefficients' standard deviation
-    conditioned: float = 1.0  # of the matrices that are drawn only this share is taken, the best conditioned
+    spread: float = 1.0  # power to which singular values are raised: below 1 matrices are better conditioned
     symmetric: bool = False  # draw symmetric matrices although the task does not ask for it
     noise: float = 0.0  # gaussian input noise, as a fraction of the coefficients' standard deviation
     input_encoding: str = "fp15"  # `learnalg list encodings`
@@ -64,7 +64,7 @@ class DataConfig:
     @cached_property
     def ensemble_spec(self) -> Ensemble:
         amplitude = (self.amplitude[0], self.amplitude[-1])
-        return Ensemble(self.ensemble, self.ensemble_weights, amplitude, self.sigma_factor, self.conditioned)
+        return Ensemble(self.ensemble, self.ensemble_weights, amplitude, self.sigma_factor, self.spread)
 
     @cached_property
     def tasks(self) -> tuple[tuple[str, Task], ...]:

@@ -95,8 +95,8 @@ class CurriculumConfig:
     easy_until: float = 1.0  # only in this first part of the run
     easy_dim: str = ""  # sizes of easier examples, one size a batch; none: the problem's
     easy_ensemble: tuple[str, ...] = ()  # matrices of easier examples; none: the problem's
-    easy_conditioned: float = 1.0  # of these only this share is taken, the best conditioned
-    easy_grows: bool = False  # sizes grow along that part, from the smallest to the largest, and that share to 1
+    easy_spread: float = 1.0  # power to which easier matrices' singular values are raised, such as 0.1
+    easy_grows: bool = False  # sizes grow along that part, from the smallest to the largest, and that power to 1
     repeated_share: float = 0.0  # share of each batch that is drawn from a fixed pool; 0: none
     pool: int = 10_000  # examples of that pool
 
@@ -105,16 +105,17 @@ class CurriculumConfig:
         for name in ("easy_share", "easy_until", "repeated_share"):
             need(0 <= getattr(self, name) <= 1, f"{name} {getattr(self, name)}: a share from 0 to 1")
         need(self.pool >= 1, f"pool {self.pool}: must be at least 1")
-        can_grow = bool(self.easy_dim) or self.easy_conditioned < 1
+        need(0 <= self.easy_spread <= 1, f"easy_spread {self.easy_spread}: a power from 0 to 1")
+        can_grow = bool(self.easy_dim) or self.easy_spread < 1
         need(
             (can_grow or bool(self.easy_ensemble)) == bool(self.easy_share),
-            "easier examples need easy_share, and easy_dim, easy_ensemble or easy_conditioned",
+            "easier examples need easy_share, and easy_dim, easy_ensemble or easy_spread",
         )
-        need(can_grow or not self.easy_grows, "easy_grows: say from what, with easy_dim or easy_conditioned")
+        need(can_grow or not self.easy_grows, "easy_grows: say from what, with easy_dim or easy_spread")
 
     def easier(self, data: DataConfig) -> DataConfig:
         """The easier problem; sizes are not yet one."""
         changes: dict[str, Any] = {"dim": self.easy_dim} if self.easy_dim else {}
         if self.easy_ensemble:
             changes |= {"ensemble": self.easy_ensemble, "ensemble_weights": ()}
-        return dataclasses.replace(data, conditioned=self.easy_conditioned * data.conditioned, **changes)
+        return dataclasses.replace(data, spread=self.easy_spread * data.spread, **changes)

@@ -204,7 +204,7 @@ class GridPositions(nn.Module):
 
 
 class NoPositions(nn.Module):
-    """No positions: for recurrent models, which always have these, and to see what a transformer does without."""
+    """No positions: for recurrent models, which read in order, and to see what a transformer does without."""
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()

@@ -139,11 +139,11 @@ def make_layers(config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU]) -> n
 
 
 def set_memory(bias: Tensor, longest: int, has_input_gate: bool) -> None:
-    """Each unit remembers for 1 to `longest` tokens at first, where torch's forget half at every token. The second gate
+    """Each unit remembers for 2 to `longest` tokens at first, where torch's forget half at every token. The second gate
     of both kinds says what is kept, the first of an LSTM what is taken in."""
     size = len(bias) // (4 if has_input_gate else 3)
     with torch.no_grad():
-        kept = torch.empty(size).uniform_(1, max(longest - 1, 1)).log().to(bias.device)
+        kept = torch.empty(size).uniform_(1, longest - 1).log().to(bias.device)
         bias[size : 2 * size] += kept
         if has_input_gate:
             bias[:size] -= kept

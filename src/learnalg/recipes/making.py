@@ -70,10 +70,9 @@ def describe(config: RunConfig, kept: str = "") -> str:
     easy = config.curriculum
     num_easy = round(easy.easy_share * easy.easy_until * config.train.examples)
     size = f"of size {easy.easy_dim}" if easy.easy_dim else ""
-    conditioned = f"among the best conditioned {easy.easy_conditioned:.0%}" if easy.easy_conditioned < 1 else ""
-    if conditioned and easy.easy_grows:
-        conditioned += " at first, then more"
-    how = ", ".join(filter(None, (size, conditioned)))
+    power = f"{easy.easy_spread:g}{' to 1' if easy.easy_grows else ''}"
+    spread = f"with singular values to the power of {power}" if easy.easy_spread < 1 else ""
+    how = ", ".join(filter(None, (size, spread)))
     easier = f" ({num_easy:,} of them {how})" if num_easy and how else ""
     return f"{encodings}, {layers}, {config.train.examples:,} examples{easier}{after}"
 

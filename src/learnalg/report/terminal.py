@@ -17,6 +17,8 @@ def describe_matrices(data: dict[str, Any]) -> str:
     amplitude = "-".join(f"{a:g}" for a in data["amplitude"])
     matrices = f"dim {data['dim']}, {'+'.join(data['ensemble'])}, A={amplitude}"
     matrices += f", sigma x {data['sigma_factor']:g}" if data["sigma_factor"] != 1 else ""
+    spread = data.get("spread", 1)  # results of before do not have it
+    matrices += f", singular values to the power of {spread:g}" if spread != 1 else ""
     return matrices + (f", noise {data['noise']:g}" if data["noise"] else "")
 
 
