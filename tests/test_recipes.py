@@ -315,6 +315,9 @@ def test_a_run_that_was_begun_goes_on_unless_the_recipe_has_changed(tmp_path):
     with pytest.raises(ValueError, match=r"begun with another optim.soft_width, train.examples: remove it"):
         run_cells(changed, "laptop", tmp_path)
     assert not (tmp_path / "results").exists()
+    Run.open(folder).add_session(init="add-5")  # from weights that the recipe does not name
+    (step,) = plan(recipe, "laptop", tmp_path)
+    assert step.state == "stale" and "begun with another init: " in step.note
 
 
 def test_what_was_never_reached_says_so(tmp_path):
@@ -378,6 +381,18 @@ def test_cli_runs_chosen_cells_only(call, tmp_path):
     code, out, _ = call("table-26", "--scale", "smoke", "--cells", "efi", "--quiet")
     assert code == 0 and "not run (100)" in out
     assert [path.stem for path in (tmp_path / "results/table-26/smoke").iterdir()] == ["efi"]
+
+
+def test_cli_names_a_run_that_was_begun_under_another_recipe_and_goes_on(call, tmp_path):
+    recipe = RECIPES["table-26"]
+    first, *others = (cell for cell in recipe.cells_at("smoke") if cell.shows)
+    Run.create(cell_folder(recipe, "smoke", first, tmp_path), replace_fields(first.config, seed=7))
+    code, out, _ = call("table-26", "--scale", "smoke", "--quiet")
+    assert (
+        code == 0 and f"{first.key}: not run, runs/table-26/smoke/{first.key} was begun with another train.seed" in out
+    )
+    done = {path.stem for path in (tmp_path / "results/table-26/smoke").iterdir()}
+    assert others and {cell.key for cell in others} <= done and first.key not in done
 
 
 def test_cli_names_the_missing_model(call):
