@@ -179,13 +179,6 @@ def test_uniform_coefficients_fill_the_interval():
     assert np.abs(x).max() <= 10
 
 
-def test_coefficients_of_one_sign_have_either_sign_and_the_uniform_law():
-    x = draw("iid-one-sign", 8_000, 3, 4, symmetric=False)
-    assert set(np.abs(np.sign(x).sum(axis=(1, 2)))) == {12}
-    assert np.mean(x > 0) == pytest.approx(0.5, abs=0.02)
-    assert np.abs(x).max() <= 10 and kurtosis(x) == pytest.approx(1.8, abs=0.02)
-
-
 def test_iid_coefficients_are_independent():
     x = draw("iid-uniform", 20_000, 3, 3, symmetric=False).reshape(-1, 9)
     np.testing.assert_allclose(np.corrcoef(x.T), np.eye(9), atol=0.04)

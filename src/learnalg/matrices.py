@@ -135,12 +135,6 @@ def iid(law: Law) -> Kind:
     return draw
 
 
-def one_sign(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
-    """Uniform coefficients, all positive or all negative: sums and products of these are large."""
-    x = np.abs(_uniform(rng, (num, m, n))) * rng.choice((-1.0, 1.0), size=(num, 1, 1))
-    return _mirror(x) if symmetric else x
-
-
 def spectrum(law: Law) -> Kind:
     def draw(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
         k = min(m, n)
@@ -173,7 +167,6 @@ ENSEMBLES: dict[str, Kind] = {
     "iid-uniform": iid(_uniform),
     "iid-gaussian": iid(_gaussian),
     "iid-laplace": iid(_laplace),
-    "iid-one-sign": one_sign,
     "wigner": iid(_uniform),
     "positive": positive,
     "uniform": spectrum(_uniform),
@@ -191,7 +184,6 @@ ENSEMBLE_SUMMARIES: dict[str, str] = {
     "iid-uniform": "independent coefficients, uniform in [-A, A] (the default)",
     "iid-gaussian": "independent gaussian coefficients of the same standard deviation",
     "iid-laplace": "independent Laplace coefficients of the same standard deviation",
-    "iid-one-sign": "independent coefficients, uniform in [0, A] or, for half of the matrices, in [-A, 0]",
     "wigner": "the paper's name for iid-uniform on symmetric matrices",
     "positive": "positive eigenvalues: the absolute values of a Wigner spectrum",
     "uniform": "eigenvalues (or singular values) uniform, eigenvectors uniform on the sphere",

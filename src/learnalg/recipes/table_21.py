@@ -3,9 +3,9 @@
 At scale paper as many layers in the encoder as in the decoder, B1999, as the paper's other sums, and 30 million
 examples (table 13): it names neither here. At scale laptop one small LSTM and one small GRU.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 3 minutes, paper 11 years.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 42 minutes, paper 11 years.
 
-Measured at scale laptop: 2 of 2 cells, the highest number 0.0 where the paper has 100.
+Measured at scale laptop: 2 of 2 cells, the highest number 99.4 where the paper has 100.
 """
 
 from __future__ import annotations
