@@ -282,6 +282,7 @@ def test_a_report_is_json_with_what_was_tested(answer):
         "ensemble": ["laplace"],
         "amplitude": [10.0],
         "sigma_factor": 1.0,
+        "spread": 1.0,
         "noise": 0.1,
     }
     for norm, shares in report["accuracy"].items():
