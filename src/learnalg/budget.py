@@ -1,8 +1,8 @@
 """Another budget for a run on its way, where that changes nothing of what was done.
 
-A run that holds its rates for half of its budget and lets them fall over the rest is, up to the middle, the same run
-for every larger budget, and for a smaller one up to the middle of that. So the budget can be settled late: when it is
-seen how fast the machine is, or how fast the model learns.
+A run that holds its rates for a first part of its budget and lets them fall over the rest is, up to there, the same run
+for every larger budget, and for a smaller one up to where its own rates would fall. So the budget can be settled late:
+when it is seen how fast the machine is, or how fast the model learns.
 """
 
 from __future__ import annotations
