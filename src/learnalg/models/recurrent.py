@@ -9,7 +9,8 @@ projection is tied to that. The paper does not say how the encoder reaches the d
 the decoder's first, layer by layer, and nothing else passes: the whole matrix must fit into it. The network reads in
 order, so the paper's has no positions (`--positions none`), yet it learns faster when it is told them. The embedding is
 normalised as the transformer's is. Gates that begin with long memories (`--memory 100`; Tallec and Ollivier, Can
-recurrent neural networks warp time?, 2018) leave at once a plateau where torch's own stay.
+recurrent neural networks warp time?, 2018) have left the first plateau of 5x5 sums after 16,000 examples, where torch's
+own were still on it.
 
 Sides may differ. Layers are matched from the top: the only layer of a 6/1 decoder starts from the encoder's sixth, all
 six of a 1/6 decoder start from the encoder's only one. Where the dimensions differ, states go through a linear map.

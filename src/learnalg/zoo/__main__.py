@@ -22,7 +22,7 @@ def keep(folder: Path, name: str, results: Path) -> None:
     if (folder / MODEL_FILE).stat().st_size > MOST_BYTES:
         raise ValueError(f"the weights of {folder} are larger than {MOST_BYTES:,} bytes")
     result = json.loads(result_file.read_text())
-    sessions = json.loads((folder / "provenance.json").read_text())
+    sessions = run.sessions()
     if any(session["commit"].endswith("+") for session in sessions):
         raise ValueError(f"{folder} was trained with changes that are not committed")
     # The first session has what the run was started with; another budget on its way is part of that.
