@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from learnalg.config import ModelConfig
+from learnalg.config import DataConfig, ModelConfig
 from learnalg.encodings import ENCODINGS
-from learnalg.models import build, check_model, side_of
+from learnalg.models import build, check_model, side_of, sides
 from learnalg.models.embeddings import (
     MAX_GRID,
     POSITIONS,
@@ -18,6 +18,7 @@ from learnalg.models.embeddings import (
     LearnedPositions,
     Lookup,
     Number,
+    OperandPositions,
     Ordered,
     ordered,
     places,
@@ -241,6 +242,64 @@ def test_the_largest_matrix_fits_into_the_grid():
     row, col, _ = np.array(grid(FP15, [END, *matrix(FP15, 100, 100)], shift=1)).T
     assert (row[-2], col[-2]) == (99, 99)
     assert (row[-1], col[-1]) == (100, 0)
+
+
+# Operands side by side.
+
+
+def operands(positions, tokens):
+    """(row, column in the operand, operand) of each number, read off tables that hold one at a time."""
+    found = []
+    for table in ("rows", "cols", "operands"):
+        with torch.no_grad():
+            for name in ("rows", "cols", "places", "operands"):
+                getattr(positions, name).zero_()
+            size = len(getattr(positions, table))
+            getattr(positions, table)[:] = torch.arange(size, dtype=torch.float32)[:, None]
+        found.append(positions(torch.as_tensor(tokens)[None])[0, :, 0].round().int().tolist())
+    return list(zip(*found, strict=True))
+
+
+def operand_positions(**data) -> OperandPositions:
+    return OperandPositions(sides(DataConfig(**data))[0], 8, 10_002, shift=0)
+
+
+@pytest.mark.parametrize("task", ["add", "matmul"])
+def test_columns_are_counted_in_each_operand(task):
+    found = operands(operand_positions(task=task), matrix(FP15, 2, 4))
+    assert found[2:] == [
+        *((0, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1)),
+        *((1, 0, 0), (1, 1, 0), (1, 0, 1), (1, 1, 1)),
+    ]
+    assert [place[:2] for place in found[:2]] == [(LAST, LAST)] * 2
+
+
+def test_a_vector_is_an_operand_of_one_column():
+    found = operands(operand_positions(task="matvec"), matrix(FP15, 2, 3))
+    assert found[2:] == [(0, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0), (1, 1, 0), (1, 0, 1)]
+
+
+def test_in_joint_training_the_task_tells_the_operands():
+    tokenizer = Tokenizer("fp15", ("add", "matvec", "transpose"))
+    positions = operand_positions(task="cotraining", subset=tokenizer.task_names)
+    tokens = torch.tensor(matrix(tokenizer, 1, 4))
+    for task, columns in enumerate(([0, 1, 0, 1], [0, 1, 2, 0], [0, 1, 2, 3])):
+        tokens[0] = FIRST_TASK + task
+        assert [place[1] for place in operands(positions, tokens)[3:]] == columns
+
+
+def test_with_one_operand_they_are_the_grid():
+    tokens = torch.tensor([matrix(FP15, 2, 3)])
+    for task in ("eigenvalues", "transpose"):
+        positions = operand_positions(task=task)
+        plain = GridPositions(side_of(FP15), 8, 10_002, shift=0)
+        plain.load_state_dict(positions.state_dict())  # the same tables, no more
+        assert torch.equal(positions(tokens), plain(tokens))
+
+
+def test_the_largest_operands_fit():
+    found = operands(operand_positions(task="add"), matrix(FP15, 100, 100))
+    assert found[-1] == (99, 49, 1)
 
 
 # Whole numbers.

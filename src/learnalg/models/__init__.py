@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import nn
 
 from learnalg.config import DataConfig, ModelConfig
+from learnalg.matrices import MAX_DIM
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, TIEABLE
 from learnalg.models.layers import ACTIVATIONS, NORMS
 from learnalg.models.recurrent import gru, lstm
 from learnalg.models.seq2seq import Seq2Seq, Side
 from learnalg.models.transformer import Transformer
 from learnalg.models.universal import UniversalTransformer
-from learnalg.tokenizer import FIRST_DIM, PAD, Tokenizer
+from learnalg.tokenizer import FIRST_DIM, FIRST_TASK, PAD, Tokenizer
 
 __all__ = ["MODELS", "Seq2Seq", "Side", "build", "check_model", "count_parameters", "sides"]
 
@@ -46,12 +49,15 @@ def check_model(config: ModelConfig) -> None:
 
 def side_of(tokenizer: Tokenizer) -> Side:
     size, header, width = tokenizer.vocab_size, tokenizer.header, tokenizer.width
-    return Side(size, header, width, FIRST_DIM, PAD, tokenizer.word_values, tokenizer.numbers, tokenizer.ordered)
+    words = tokenizer.word_values, tokenizer.numbers, tokenizer.ordered
+    return Side(size, header, width, FIRST_TASK, FIRST_DIM, PAD, *words)
 
 
 def sides(data: DataConfig) -> tuple[Side, Side]:
     source, target = data.tokenizers
-    return side_of(source), side_of(target)
+    columns = np.stack([task.operand_columns(MAX_DIM) for _, task in data.tasks])
+    has_several = bool(columns[..., 0].any())
+    return replace(side_of(source), operands=columns if has_several else None), side_of(target)
 
 
 def build(config: ModelConfig, source: Side, target: Side) -> nn.Module:

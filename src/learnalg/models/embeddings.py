@@ -190,17 +190,53 @@ class GridPositions(nn.Module):
             nn.init.normal_(table, std=0.3)
 
     def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
-        side, length = self.side, tokens_BL.shape[1]
-        place = self.order[length - 1 if last_only else 0 : length]
-        index = (place - side.header).clamp(min=0) // side.width
-        last_dim = min(side.header - 1 + self.shift, length - 1)  # shorter sequences are all header
-        cols_B1 = (tokens_BL[:, last_dim, None] - (side.first_dim - 1)).clamp(1, MAX_GRID - 2)
-        is_header = place < side.header
-        row_BL = torch.where(is_header, MAX_GRID - 1, (index // cols_B1).clamp(max=MAX_GRID - 2))
-        col_BL = torch.where(is_header, MAX_GRID - 1, index % cols_B1)
-        place_L = places(side, place)
         embedding = nn.functional.embedding
+        row_BL, col_BL, place_L = self.find(tokens_BL, last_only)
         return embedding(row_BL, self.rows) + embedding(col_BL, self.cols) + embedding(place_L, self.places)
+
+    def find(self, tokens_BL: Tensor, last_only: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """Row, column and place within the number of each token."""
+        side, length = self.side, tokens_BL.shape[1]
+        at_L = self.order[length - 1 if last_only else 0 : length]
+        index_L = (at_L - side.header).clamp(min=0) // side.width
+        cols_B1 = self.num_cols(tokens_BL)
+        is_header_L = at_L < side.header
+        row_BL = torch.where(is_header_L, MAX_GRID - 1, (index_L // cols_B1).clamp(max=MAX_GRID - 2))
+        col_BL = torch.where(is_header_L, MAX_GRID - 1, index_L % cols_B1)
+        return row_BL, col_BL, places(side, at_L)
+
+    def num_cols(self, tokens_BL: Tensor) -> Tensor:
+        last_dim = min(self.side.header - 1 + self.shift, tokens_BL.shape[1] - 1)  # shorter sequences are all header
+        return (tokens_BL[:, last_dim, None] - (self.side.first_dim - 1)).clamp(1, MAX_GRID - 2)
+
+
+class OperandPositions(GridPositions):
+    """The same for operands that stand side by side, M and N of M + N: columns are counted in each operand, which is
+    told by a vector of its own. M[i, j] and N[i, j] then have the same row and column, whatever the size, where the
+    grid's columns of N begin behind those of M. With one operand it is the grid.
+    """
+
+    columns: Tensor
+
+    def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
+        super().__init__(side, dim, max_positions, shift)
+        self.operands = None
+        if side.operands is not None:
+            self.register_buffer("columns", torch.from_numpy(side.operands), persistent=False)
+            self.operands = nn.Parameter(torch.empty(int(side.operands[..., 0].max()) + 1, dim))
+            nn.init.normal_(self.operands, std=0.3)
+
+    def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
+        if self.operands is None:
+            return super().forward(tokens_BL, last_only)
+        embedding = nn.functional.embedding
+        row_BL, col_BL, place_L = self.find(tokens_BL, last_only)
+        task_B1 = (tokens_BL[:, :1] - self.side.first_task).clamp(0, len(self.columns) - 1)
+        is_header_BL = col_BL == MAX_GRID - 1
+        operand_BL, own_BL = self.columns[task_B1, self.num_cols(tokens_BL), col_BL.clamp(max=MAX_GRID - 3)].unbind(-1)
+        col_BL = torch.where(is_header_BL, col_BL, own_BL)
+        grid = embedding(row_BL, self.rows) + embedding(col_BL, self.cols) + embedding(place_L, self.places)
+        return grid + embedding(operand_BL, self.operands)
 
 
 class NoPositions(nn.Module):
@@ -227,5 +263,6 @@ TIEABLE = ("lookup", "ordered")  # have `weight`, a row for each word, which the
 POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {
     "learned": LearnedPositions,
     "grid": GridPositions,
+    "operands": OperandPositions,
     "none": NoPositions,
 }

@@ -21,11 +21,14 @@ class Side:
     vocab_size: int
     header: int = 2  # tokens before the first number; the last two are the dimensions
     width: int = 1  # tokens of a number
+    first_task: int = 0  # id of the first task's token
     first_dim: int = 0  # id of the dimension 1
     pad: int = 1
     values: NDArray[np.floating] | None = None  # (vocab,), NaN where a word stands for no number
     decode: Callable[[NDArray[np.int64]], NDArray[np.floating]] | None = None  # (..., width) ids -> numbers, or NaN
     ordered: NDArray[np.int64] | None = None  # (vocab, 2): the range of words in which neighbours mean close numbers
+    # (tasks, cols, col, 2): operand of a column, and its place in it, in a matrix of so many columns; none: one operand
+    operands: NDArray[np.int64] | None = None
 
 
 class Seq2Seq(Protocol):

@@ -55,6 +55,19 @@ class Task:
         shapes = self.operands(m, n)
         return shapes[0][0], sum(cols for _, cols in shapes)
 
+    def operand_columns(self, max_cols: int) -> NDArray[np.int64]:
+        """(max_cols + 1, max_cols, 2): of column k in an input of c columns, the operand and its column there. Columns
+        of a width that no problem has are those of one operand."""
+        places = np.zeros((max_cols + 1, max_cols, 2), dtype=np.int64)
+        places[..., 1] = np.arange(max_cols)
+        for n in range(1, max_cols + 1):
+            widths = [cols for _, cols in self.operands(n, n)]
+            if sum(widths) <= max_cols:
+                operand = np.repeat(np.arange(len(widths)), widths)
+                places[sum(widths), : sum(widths), 0] = operand
+                places[sum(widths), : sum(widths), 1] -= (np.cumsum(widths) - widths)[operand]
+        return places
+
 
 def eye_like(matrices: Floats) -> Floats:
     """The identity, as often as there are matrices: (num, k, k) for (num, ., k)."""
