@@ -8,6 +8,8 @@ Axes: B batch, T target, D dimensions, P places, V words.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -19,6 +21,12 @@ from learnalg.models.seq2seq import Side
 def make_bias(config: ModelConfig, side: Side) -> nn.Parameter:
     num_places = side.header + side.width if config.output_bias == "place" else 1
     return nn.Parameter(torch.zeros(num_places, side.vocab_size))
+
+
+def output_words(decoder: Any) -> Tensor:
+    """(V, D): a row for each word, the embedding's where they are tied. Ordered ones are computed: once an answer."""
+    weight_VD: Tensor = (decoder.project or decoder.embed.words).weight
+    return weight_VD
 
 
 def word_logits(hidden_BTD: Tensor, weight_VD: Tensor, bias_PV: Tensor, side: Side, index_T: Tensor) -> Tensor:

@@ -28,7 +28,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 from learnalg.config import ModelConfig
 from learnalg.models.embeddings import Lookup
-from learnalg.models.outputs import make_bias, set_prior, word_logits
+from learnalg.models.outputs import make_bias, output_words, set_prior, word_logits
 from learnalg.models.seq2seq import Side
 from learnalg.models.transformer import Embed
 
@@ -55,12 +55,14 @@ class Recurrent(nn.Module):
     def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
         states = self.decoder.start(self.encoder(source_BS, padded))
         hidden_BTD, _ = self.decoder(target_BT, states)
-        return self.decoder.logits(hidden_BTD, torch.arange(target_BT.shape[1], device=target_BT.device))
+        index_T = torch.arange(target_BT.shape[1], device=target_BT.device)
+        return self.decoder.logits(hidden_BTD, index_T, output_words(self.decoder))
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         states = self.decoder.start(self.encoder(source_BS, padded=True))
         prefix_BT = source_BS.new_zeros((len(source_BS), max_length))
-        return {"length": 0, "prefix": prefix_BT, "states": [state_NBD.transpose(0, 1) for state_NBD in states]}
+        states_BND = [state_NBD.transpose(0, 1) for state_NBD in states]
+        return {"length": 0, "prefix": prefix_BT, "states": states_BND, "words": (output_words(self.decoder),)}
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
         at = state["length"]
@@ -69,7 +71,7 @@ class Recurrent(nn.Module):
         hidden_B1D, states = self.decoder(state["prefix"][:, : at + 1], states, last_only=True)
         state["states"] = [state_NBD.transpose(0, 1) for state_NBD in states]
         state["length"] = at + 1
-        return self.decoder.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device))[:, 0]
+        return self.decoder.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device), *state["words"])[:, 0]
 
     def set_prior(self, targets_BT: Tensor) -> None:
         set_prior(self.decoder.bias, self.decoder.side, targets_BT)
@@ -117,9 +119,8 @@ class RecurrentDecoder(nn.Module):
         hidden_BTD, last = self.layers(self.embed(target_BT, last_only), states if len(states) > 1 else states[0])
         return hidden_BTD, as_states(last)
 
-    def logits(self, hidden_BTD: Tensor, index_T: Tensor) -> Tensor:
-        weight_VE: Any = (self.project or self.embed.words).weight
-        return word_logits(self.out(hidden_BTD), weight_VE, self.bias, self.side, index_T)
+    def logits(self, hidden_BTD: Tensor, index_T: Tensor, words_VE: Tensor) -> Tensor:
+        return word_logits(self.out(hidden_BTD), words_VE, self.bias, self.side, index_T)
 
 
 def make_embed(config: ModelConfig, side: Side, of: str) -> Embed:

@@ -42,7 +42,7 @@ class Seq2Seq(Protocol):
         """Logits (B, T, V). `padded=False` promises that no source has padding."""
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
-        """The state of a decoding: nested dicts and lists of tensors whose first axis is the batch."""
+        """State of a decoding: nested dicts and lists of tensors whose first axis is the batch; others in tuples."""
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
         """Reads one token each, updates the state, answers the next token's logits (B, V)."""

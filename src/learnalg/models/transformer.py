@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from learnalg.config import ModelConfig
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup
 from learnalg.models.layers import Attention, FeedForward, Sublayer, make_final_norm, make_norm
-from learnalg.models.outputs import make_bias, set_prior, word_logits
+from learnalg.models.outputs import make_bias, output_words, set_prior, word_logits
 from learnalg.models.seq2seq import Side
 
 
@@ -87,11 +87,10 @@ class Decoder(nn.Module):
         hidden_BTD = self.embed(target_BT)
         for layer in self.layers:
             hidden_BTD = layer(hidden_BTD, memory_BSD, causal_TT, mask)
-        return self.logits(hidden_BTD, torch.arange(T, device=target_BT.device))
+        return self.logits(hidden_BTD, torch.arange(T, device=target_BT.device), output_words(self))
 
-    def logits(self, hidden_BTD: Tensor, index_T: Tensor) -> Tensor:
-        weight_VD: Any = (self.project or self.embed.words).weight
-        return word_logits(self.final(hidden_BTD), weight_VD, self.bias, self.side, index_T)
+    def logits(self, hidden_BTD: Tensor, index_T: Tensor, words_VD: Tensor) -> Tensor:
+        return word_logits(self.final(hidden_BTD), words_VD, self.bias, self.side, index_T)
 
     def set_prior(self, targets_BT: Tensor) -> None:
         set_prior(self.bias, self.side, targets_BT)
@@ -101,7 +100,8 @@ class Decoder(nn.Module):
         prefix_BT = torch.zeros((B, max_length), dtype=torch.long, device=memory_BSD.device)
         blocks: Any = self.layers
         layers = [block.begin(memory_BSD, max_length) for block in blocks]
-        return {"length": 0, "prefix": prefix_BT, "mask": mask, "layers": layers}
+        # In a tuple, which no reordering of examples goes into.
+        return {"length": 0, "prefix": prefix_BT, "mask": mask, "layers": layers, "words": (output_words(self),)}
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
         at = state["length"]
@@ -112,7 +112,7 @@ class Decoder(nn.Module):
         for block, cache in zip(blocks, state["layers"], strict=True):
             hidden_B1D = block.step(hidden_B1D, cache, at, state["mask"])
         state["length"] = at + 1
-        return self.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device))[:, 0]
+        return self.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device), *state["words"])[:, 0]
 
 
 class Embed(nn.Module):

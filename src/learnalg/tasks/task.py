@@ -62,10 +62,11 @@ class Task:
         places[..., 1] = np.arange(max_cols)
         for n in range(1, max_cols + 1):
             widths = [cols for _, cols in self.operands(n, n)]
-            if sum(widths) <= max_cols:
+            total, first = sum(widths), np.cumsum([0, *widths[:-1]], dtype=np.int64)
+            if total <= max_cols:
                 operand = np.repeat(np.arange(len(widths)), widths)
-                places[sum(widths), : sum(widths), 0] = operand
-                places[sum(widths), : sum(widths), 1] -= (np.cumsum(widths) - widths)[operand]
+                places[total, :total, 0] = operand
+                places[total, :total, 1] -= first[operand]
         return places
 
 
