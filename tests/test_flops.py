@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from learnalg.config import RunConfig, replace_fields
 from learnalg.flops import count_flops, flops_per_example
 from learnalg.models import build, sides
+from learnalg.models.embeddings import POSITIONS
 from learnalg.models.layers import FUSED_FROM
 
 DIM, FFN = 8, 3
@@ -78,6 +79,13 @@ def test_layers_cost_the_same_each(encoder_layers, decoder_layers):
 def test_features_cost_one_product_there_and_one_back(embedding, device):
     run = config("2", input_embedding=embedding, positions="grid")
     assert flops_per_example(built(run, device), run) == by_hand(run) + 2 * 2 * (run.data.lengths[0] * 18 * DIM)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_positions_cost_no_product(positions, device):
+    run = config("2", task="add", positions=positions)
+    assert flops_per_example(built(run, device), run) == by_hand(run)
 
 
 def test_a_batch_costs_as_much_as_its_examples():

@@ -222,7 +222,7 @@ class OperandPositions(GridPositions):
         super().__init__(side, dim, max_positions, shift)
         self.operands = None
         if side.operands is not None:
-            self.register_buffer("columns", torch.from_numpy(side.operands), persistent=False)
+            self.register_buffer("columns", torch.tensor(side.operands), persistent=False)
             self.operands = nn.Parameter(torch.empty(int(side.operands[..., 0].max()) + 1, dim))
             nn.init.normal_(self.operands, std=0.3)
 
