@@ -1,7 +1,7 @@
 """Which ingredient of the preset `fast` does what: 4x4 eigenvalues and 5x5 sums, each ingredient taken away from
 `fast` in turn, and each added alone to the paper's ingredients, at a fixed budget, three seeds. Ordered outputs came
-late: they are taken away first, and the others from what is left. Operand positions came last, and are added to all of
-the others; only sums have two operands.
+late: they are taken away first, and the others from what is left. Operand positions are not part of `fast`, and are
+added to it; only sums have two operands.
 
 All networks have the same size, so that only the ingredients differ: 2/1 layers (sums 1/1), 64 dimensions. The budgets
 are short, so that 135 runs take an hour on two cores: what is shown is who learns first, by accuracy within 5 % and by
