@@ -54,10 +54,13 @@ RECURRENT = {
     "embedding-dim": replace(PAPER, embedding_dim=12),
     "deep-encoder": replace(PAPER, encoder_layers=3, decoder_layers=1),
 }
+RELATIONS = {"relations": replace(PAPER, relations=True), "fast-relations": replace(FAST, relations=True)}
 OWN_VARIANTS: dict[str, dict[str, ModelConfig]] = {
     "lstm": RECURRENT,
     "gru": RECURRENT,
+    "transformer": RELATIONS,
     "universal": {
+        **RELATIONS,
         "both-loop": replace(PAPER, decoder_loops=3),
         "decoder-loops": replace(PAPER, encoder_layers=1, decoder_layers=1, encoder_loops=1, decoder_loops=4),
         "copy": replace(PAPER, decoder_loops=2, loop_gate="copy"),

@@ -11,7 +11,6 @@ from learnalg.config import DataConfig, ModelConfig
 from learnalg.encodings import ENCODINGS
 from learnalg.models import build, check_model, side_of, sides
 from learnalg.models.embeddings import (
-    MAX_GRID,
     POSITIONS,
     Features,
     GridPositions,
@@ -21,9 +20,9 @@ from learnalg.models.embeddings import (
     OperandPositions,
     Ordered,
     ordered,
-    places,
     value_features,
 )
+from learnalg.models.grid import MAX_GRID, places
 from learnalg.models.seq2seq import Side
 from learnalg.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, PAD, Tokenizer
 

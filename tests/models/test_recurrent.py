@@ -96,7 +96,7 @@ def test_positions_are_the_configs_and_a_step_knows_its_place(kind, positions):
     model = make(kind, positions=positions)
     assert [type(side.embed.positions) for side in (model.encoder, model.decoder)] == [POSITIONS[positions]] * 2
     if positions == "grid":
-        assert (model.encoder.embed.positions.shift, model.decoder.embed.positions.shift) == (0, 1)
+        assert (model.encoder.embed.positions.grid.shift, model.decoder.embed.positions.grid.shift) == (0, 1)
     generator = torch.Generator().manual_seed(0)
     source = torch.randint(1, SOURCE.vocab_size, (3, 7), generator=generator)
     target = torch.randint(1, TARGET.vocab_size, (3, 5), generator=generator)

@@ -29,6 +29,7 @@ class ModelConfig:
     embedding_dim: int = 0  # dimensions of a recurrent model's words, on both sides; 0: those of the side
     memory: int = 0  # longest memory, in tokens, that a recurrent model's gates begin with; 0: gates as torch has them
     positions: str = "learned"  # learned, grid (row, column, place in the number), operands (columns in each) or none
+    relations: bool = False  # attention is told which tokens share a row, a column, an operand
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
     norm_kind: str = "layer"  # layer or rms: `learnalg list norms`
     activation: str = "relu"  # of the feed-forward network: relu, gelu or relu2

@@ -16,9 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from learnalg.models.grid import MAX_GRID, Grid
 from learnalg.models.seq2seq import Side
-
-MAX_GRID = 102  # rows and columns up to 100, one more for the end, one for the header
 
 
 class Lookup(nn.Module):
@@ -164,25 +163,12 @@ class LearnedPositions(nn.Module):
         return self.weight[length - 1 if last_only else 0 : length]
 
 
-def places(side: Side, index_L: Tensor) -> Tensor:
-    """The place within its number of the k-th token, 0 to width - 1; header tokens have places behind these."""
-    return torch.where(index_L < side.header, side.width + index_L, (index_L - side.header) % side.width)
-
-
 class GridPositions(nn.Module):
-    """Row, column and place within the number, each with a learned table.
-
-    `shift` is 1 for the decoder, whose sequence starts with one more token: its k-th position is that of the
-    k-th output token, the one to predict there, which the dimensions already read make known.
-    """
-
-    order: Tensor
+    """Row, column and place within the number, each with a learned table."""
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()
-        self.side, self.shift = side, shift
-        # A buffer, not torch.arange: with the latter torch.compile (2.13, CPU) fails on the divisions below.
-        self.register_buffer("order", torch.arange(max_positions), persistent=False)
+        self.grid = Grid(side, max_positions, shift)
         self.rows = nn.Parameter(torch.empty(MAX_GRID, dim))
         self.cols = nn.Parameter(torch.empty(MAX_GRID, dim))
         self.places = nn.Parameter(torch.empty(side.width + side.header, dim))
@@ -190,24 +176,12 @@ class GridPositions(nn.Module):
             nn.init.normal_(table, std=0.3)
 
     def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
+        row_BL, col_BL = self.grid.cells(tokens_BL, last_only)
+        return self.embed(row_BL, col_BL, self.grid.places(tokens_BL, last_only))
+
+    def embed(self, row_BL: Tensor, col_BL: Tensor, place_L: Tensor) -> Tensor:
         embedding = nn.functional.embedding
-        row_BL, col_BL, place_L = self.find(tokens_BL, last_only)
         return embedding(row_BL, self.rows) + embedding(col_BL, self.cols) + embedding(place_L, self.places)
-
-    def find(self, tokens_BL: Tensor, last_only: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """Row, column and place within the number of each token."""
-        side, length = self.side, tokens_BL.shape[1]
-        at_L = self.order[length - 1 if last_only else 0 : length]
-        index_L = (at_L - side.header).clamp(min=0) // side.width
-        cols_B1 = self.num_cols(tokens_BL)
-        is_header_L = at_L < side.header
-        row_BL = torch.where(is_header_L, MAX_GRID - 1, (index_L // cols_B1).clamp(max=MAX_GRID - 2))
-        col_BL = torch.where(is_header_L, MAX_GRID - 1, index_L % cols_B1)
-        return row_BL, col_BL, places(side, at_L)
-
-    def num_cols(self, tokens_BL: Tensor) -> Tensor:
-        last_dim = min(self.side.header - 1 + self.shift, tokens_BL.shape[1] - 1)  # shorter sequences are all header
-        return (tokens_BL[:, last_dim, None] - (self.side.first_dim - 1)).clamp(1, MAX_GRID - 2)
 
 
 class OperandPositions(GridPositions):
@@ -217,27 +191,17 @@ class OperandPositions(GridPositions):
     (`learnalg reproduce ablation`). With one operand it is the grid.
     """
 
-    columns: Tensor
-
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__(side, dim, max_positions, shift)
         self.operands = None
         if side.operands is not None:
-            self.register_buffer("columns", torch.tensor(side.operands), persistent=False)
             self.operands = nn.Parameter(torch.empty(int(side.operands[..., 0].max()) + 1, dim))
             nn.init.normal_(self.operands, std=0.3)
 
     def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
-        if self.operands is None:
-            return super().forward(tokens_BL, last_only)
-        embedding = nn.functional.embedding
-        row_BL, col_BL, place_L = self.find(tokens_BL, last_only)
-        task_B1 = (tokens_BL[:, :1] - self.side.first_task).clamp(0, len(self.columns) - 1)
-        is_header_BL = col_BL == MAX_GRID - 1
-        operand_BL, own_BL = self.columns[task_B1, self.num_cols(tokens_BL), col_BL.clamp(max=MAX_GRID - 3)].unbind(-1)
-        col_BL = torch.where(is_header_BL, col_BL, own_BL)
-        grid = embedding(row_BL, self.rows) + embedding(col_BL, self.cols) + embedding(place_L, self.places)
-        return grid + embedding(operand_BL, self.operands)
+        row_BL, col_BL, operand_BL = self.grid.operand_cells(tokens_BL, last_only)
+        embedded = self.embed(row_BL, col_BL, self.grid.places(tokens_BL, last_only))
+        return embedded if self.operands is None else embedded + nn.functional.embedding(operand_BL, self.operands)
 
 
 class NoPositions(nn.Module):

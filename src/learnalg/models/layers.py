@@ -6,12 +6,14 @@ Axes: B batch, Q queries, L keys, D dimensions, H heads, K dimensions of a head.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from learnalg.config import ModelConfig
+from learnalg.models.grid import NUM_RELATIONS
 
 
 class RMSNorm(nn.Module):
@@ -54,16 +56,27 @@ FUSED_FROM = 96  # keys from which the fused kernel trains faster on a CPU, in f
 
 
 def attend(query_BHQK: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, mask: Tensor | None) -> Tensor:
-    """softmax(Q K^T / sqrt(K) + mask) V. On a CPU it is written out for the short sequences of small matrices, and in
-    bf16, where the fused kernel's backward pass is many times slower."""
+    """softmax(Q K^T / sqrt(K) + mask) V. On a CPU it is written out for the short sequences of small matrices, a mask
+    that is learned, and in bf16, where the fused kernel's backward pass is many times slower."""
     on_cpu = query_BHQK.device.type == "cpu"
     is_bf16 = on_cpu and (query_BHQK.dtype == torch.bfloat16 or torch.is_autocast_enabled("cpu"))
-    if not on_cpu or (keys_BHLK.shape[-2] >= FUSED_FROM and not is_bf16):
+    is_learned = mask is not None and mask.requires_grad
+    if not on_cpu or (keys_BHLK.shape[-2] >= FUSED_FROM and not is_bf16 and not is_learned):
         return F.scaled_dot_product_attention(query_BHQK, keys_BHLK, values_BHLK, attn_mask=mask)
     scores_BHQL = (query_BHQK * query_BHQK.shape[-1] ** -0.5) @ keys_BHLK.transpose(-1, -2)
     if mask is not None:
         scores_BHQL = scores_BHQL + mask
     return scores_BHQL.softmax(-1) @ values_BHLK
+
+
+class Sight(NamedTuple):
+    """What queries may look at, and what the keys are to them."""
+
+    mask: Tensor | None = None  # added to the scores: 0 where a query may look, -inf where not
+    relations_BQL: Tensor | None = None  # what is equal of query and key (models/grid.py); B may be 1
+
+
+RELATIONS_RATE = 10.0  # Adam moves all weights alike; scores have to move further than they
 
 
 class Attention(nn.Module):
@@ -80,6 +93,8 @@ class Attention(nn.Module):
         self.key_norm = make_norm(config, dim // heads) if config.qk_norm else nn.Identity()
         if config.zero_init:
             nn.init.zeros_(self.out.weight)
+        # Of three axes: Muon is for matrices that map.
+        self.relations = nn.Parameter(torch.zeros(*NUM_RELATIONS, heads)) if config.relations else None
 
     def split(self, x_BLD: Tensor) -> Tensor:
         B, L, D = x_BLD.shape
@@ -89,9 +104,13 @@ class Attention(nn.Module):
         keys_BHLK: Tensor = self.key_norm(self.split(self.key(memory_BLD)))
         return keys_BHLK, self.split(self.value(memory_BLD))
 
-    def forward(self, x_BQD: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, mask: Tensor | None) -> Tensor:
-        """`mask` is added to the scores: 0 where a query may look, -inf where not."""
+    def forward(self, x_BQD: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, sight: Sight) -> Tensor:
         query_BHQK: Tensor = self.query_norm(self.split(self.query(x_BQD)))
+        mask = sight.mask
+        if self.relations is not None and sight.relations_BQL is not None:
+            bias_BQLH = F.embedding(sight.relations_BQL, RELATIONS_RATE * self.relations.flatten(0, 1))
+            bias_BHQL = bias_BQLH.permute(0, 3, 1, 2)
+            mask = bias_BHQL if mask is None else bias_BHQL + mask
         heads_BHQK = attend(query_BHQK, keys_BHLK, values_BHLK, mask)
         merged: Tensor = self.out(heads_BHQK.transpose(1, 2).flatten(2))
         return merged

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
-from learnalg.models.embeddings import places
+from learnalg.models.grid import places
 from learnalg.models.seq2seq import Side
 
 

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup
-from learnalg.models.layers import Attention, FeedForward, Sublayer, make_final_norm, make_norm
+from learnalg.models.grid import Cells, Grid, relations
+from learnalg.models.layers import Attention, FeedForward, Sight, Sublayer, make_final_norm, make_norm
 from learnalg.models.outputs import make_bias, output_words, set_prior, word_logits
 from learnalg.models.seq2seq import Side
 
@@ -29,12 +30,26 @@ class Transformer(nn.Module):
         self.source, self.target = source, target
         self.encoder = Encoder(config, source)
         self.decoder = Decoder(config, target)
+        self.source_grid = Grid(source, config.max_positions, shift=0) if config.relations else None
+        self.target_grid = Grid(target, config.max_positions, shift=1) if config.relations else None
 
     def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
         mask = self.padding_mask(source_BS) if padded else None
-        memory_BSD = self.encoder(source_BS, mask)
-        logits_BTV: Tensor = self.decoder(target_BT, memory_BSD, mask)
+        T = target_BT.shape[1]
+        causal_TT = torch.full((T, T), -torch.inf, device=target_BT.device).triu(1)
+        source, target = self.cells(source_BS, target_BT)
+        memory_BSD = self.encoder(source_BS, see(mask, source, source))
+        own, cross = see(causal_TT, target, target), see(mask, target, source)
+        logits_BTV: Tensor = self.decoder(target_BT, memory_BSD, own, cross)
         return logits_BTV
+
+    def cells(self, source_BS: Tensor, target_BT: Tensor) -> tuple[Cells | None, Cells | None]:
+        """Where the tokens stand; of the first example where all have one size, and so the same length throughout."""
+        if self.source_grid is None or self.target_grid is None:
+            return None, None
+        if begins_alike(source_BS, self.source.header) and begins_alike(target_BT, self.target.header + 1):
+            source_BS, target_BT = source_BS[:1], target_BT[:1]
+        return self.source_grid.operand_cells(source_BS), self.target_grid.operand_cells(target_BT)
 
     def padding_mask(self, source_BS: Tensor) -> Tensor:
         mask_BS = torch.zeros(source_BS.shape, device=source_BS.device)
@@ -42,14 +57,31 @@ class Transformer(nn.Module):
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         mask = self.padding_mask(source_BS)
-        memory_BSD = self.encoder(source_BS, mask)
-        return self.decoder.begin(memory_BSD, mask, max_length)
+        cells = self.source_grid.operand_cells(source_BS) if self.source_grid else None
+        memory_BSD = self.encoder(source_BS, see(mask, cells, cells))
+        return self.decoder.begin(memory_BSD, mask, max_length) | {"cells": list(cells or ())}
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
-        return self.decoder.step(tokens_B, state)
+        at = state["length"]
+        state["prefix"][:, at] = tokens_B
+        own, cross = Sight(), Sight(state["mask"])
+        if self.target_grid:
+            written = self.target_grid.operand_cells(state["prefix"][:, : at + 1])
+            last = written[0][:, -1:], written[1][:, -1:], written[2][:, -1:]
+            own, cross = see(None, last, written), see(state["mask"], last, state["cells"])
+        return self.decoder.step(state, own, cross)
 
     def set_prior(self, targets_BT: Tensor) -> None:
         self.decoder.set_prior(targets_BT)
+
+
+def begins_alike(tokens_BL: Tensor, num: int) -> bool:
+    """Whether all rows have the same first tokens; a meta tensor has none."""
+    return not tokens_BL.is_meta and bool((tokens_BL[:, :num] == tokens_BL[:1, :num]).all())
+
+
+def see(mask: Tensor | None, queries: Cells | None, keys: Cells | None) -> Sight:
+    return Sight(mask, None if queries is None or keys is None else relations(queries, keys))
 
 
 class Encoder(nn.Module):
@@ -60,10 +92,10 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config, dim) for _ in range(config.encoder_layers))
         self.final = make_final_norm(config, dim)
 
-    def forward(self, source_BS: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, source_BS: Tensor, sight: Sight) -> Tensor:
         hidden_BSD = self.embed(source_BS)
         for layer in self.layers:
-            hidden_BSD = layer(hidden_BSD, mask)
+            hidden_BSD = layer(hidden_BSD, sight)
         final: Tensor = self.final(hidden_BSD)
         return final
 
@@ -81,13 +113,12 @@ class Decoder(nn.Module):
         self.bias = make_bias(config, side)
         self.project = None if config.tied else Lookup(side, dim)
 
-    def forward(self, target_BT: Tensor, memory_BSD: Tensor, mask: Tensor | None) -> Tensor:
-        T = target_BT.shape[1]
-        causal_TT = torch.full((T, T), -torch.inf, device=target_BT.device).triu(1)
+    def forward(self, target_BT: Tensor, memory_BSD: Tensor, own: Sight, cross: Sight) -> Tensor:
         hidden_BTD = self.embed(target_BT)
         for layer in self.layers:
-            hidden_BTD = layer(hidden_BTD, memory_BSD, causal_TT, mask)
-        return self.logits(hidden_BTD, torch.arange(T, device=target_BT.device), output_words(self))
+            hidden_BTD = layer(hidden_BTD, memory_BSD, own, cross)
+        index_T = torch.arange(target_BT.shape[1], device=target_BT.device)
+        return self.logits(hidden_BTD, index_T, output_words(self))
 
     def logits(self, hidden_BTD: Tensor, index_T: Tensor, words_VD: Tensor) -> Tensor:
         return word_logits(self.final(hidden_BTD), words_VD, self.bias, self.side, index_T)
@@ -103,16 +134,15 @@ class Decoder(nn.Module):
         # In a tuple, which no reordering of examples goes into.
         return {"length": 0, "prefix": prefix_BT, "mask": mask, "layers": layers, "words": (output_words(self),)}
 
-    def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
+    def step(self, state: dict[str, Any], own: Sight, cross: Sight) -> Tensor:
         at = state["length"]
-        state["prefix"][:, at] = tokens_B
         # A token's embedding depends on its place, and that on the dimensions read before.
         hidden_B1D = self.embed(state["prefix"][:, : at + 1], last_only=True)
         blocks: Any = self.layers
         for block, cache in zip(blocks, state["layers"], strict=True):
-            hidden_B1D = block.step(hidden_B1D, cache, at, state["mask"])
+            hidden_B1D = block.step(hidden_B1D, cache, at, own, cross)
         state["length"] = at + 1
-        return self.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device), *state["words"])[:, 0]
+        return self.logits(hidden_B1D, torch.tensor([at], device=hidden_B1D.device), *state["words"])[:, 0]
 
 
 class Embed(nn.Module):
@@ -141,10 +171,10 @@ class EncoderLayer(nn.Module):
         self.around_attention = Sublayer(config, dim)
         self.around_feed_forward = Sublayer(config, dim)
 
-    def forward(self, x_BSD: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, x_BSD: Tensor, sight: Sight) -> Tensor:
         normed = self.around_attention.enter(x_BSD)
         keys, values = self.attention.keys_values(normed)
-        x_BSD = self.around_attention.leave(x_BSD, self.attention(normed, keys, values, mask))
+        x_BSD = self.around_attention.leave(x_BSD, self.attention(normed, keys, values, sight))
         change = self.feed_forward(self.around_feed_forward.enter(x_BSD))
         return self.around_feed_forward.leave(x_BSD, change)
 
@@ -161,24 +191,25 @@ class DecoderLayer(nn.Module):
         self.around_cross = Sublayer(config, dim)
         self.around_feed_forward = Sublayer(config, dim)
 
-    def forward(self, x_BTD: Tensor, memory_BSD: Tensor, causal_TT: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, x_BTD: Tensor, memory_BSD: Tensor, own: Sight, cross: Sight) -> Tensor:
         normed = self.around_attention.enter(x_BTD)
-        own = self.attention.keys_values(normed)
-        return self.finish(x_BTD, normed, own, causal_TT, self.cross.keys_values(memory_BSD), mask)
+        return self.finish(
+            x_BTD, normed, self.attention.keys_values(normed), own, self.cross.keys_values(memory_BSD), cross
+        )
 
     def finish(
         self,
         x: Tensor,
         normed: Tensor,
         own: tuple[Tensor, Tensor],
-        own_mask: Tensor | None,
+        own_sight: Sight,
         memory: tuple[Tensor, Tensor],
-        memory_mask: Tensor | None,
+        memory_sight: Sight,
     ) -> Tensor:
-        after = self.around_attention.leave(x, self.attention(normed, *own, own_mask))
+        after = self.around_attention.leave(x, self.attention(normed, *own, own_sight))
         # The paper's published code asks the encoder with the layer's input, not with what self-attention made of it.
         query = self.around_cross.enter(x if self.cross_reads_input else after)
-        after = self.around_cross.leave(after, self.cross(query, *memory, memory_mask))
+        after = self.around_cross.leave(after, self.cross(query, *memory, memory_sight))
         change = self.feed_forward(self.around_feed_forward.enter(after))
         return self.around_feed_forward.leave(after, change)
 
@@ -188,10 +219,10 @@ class DecoderLayer(nn.Module):
         own = keys_BHSK.new_zeros((B, H, max_length, K))
         return {"keys": own, "values": own.clone(), "memory_keys": keys_BHSK, "memory_values": values_BHSK}
 
-    def step(self, x_B1D: Tensor, cache: dict[str, Tensor], at: int, mask: Tensor | None) -> Tensor:
+    def step(self, x_B1D: Tensor, cache: dict[str, Tensor], at: int, own_sight: Sight, memory_sight: Sight) -> Tensor:
         normed = self.around_attention.enter(x_B1D)
         keys, values = self.attention.keys_values(normed)
         cache["keys"][:, :, at : at + 1], cache["values"][:, :, at : at + 1] = keys, values
         own = cache["keys"][:, :, : at + 1], cache["values"][:, :, : at + 1]
         memory = cache["memory_keys"], cache["memory_values"]
-        return self.finish(x_B1D, normed, own, None, memory, mask)
+        return self.finish(x_B1D, normed, own, own_sight, memory, memory_sight)

@@ -81,8 +81,8 @@ class Loop(nn.Module):
         self.gate = GATES[config.loop_gate](config, dim)
         self.ponder_BL: Tensor | None = None  # loops and remainders of the last forward pass
 
-    def forward(self, x_BLD: Tensor, *context: Tensor | None) -> Tensor:
-        """`context` is what a layer of this side reads besides: masks and, in the decoder, the encoder's result."""
+    def forward(self, x_BLD: Tensor, *context: Any) -> Tensor:
+        """`context` is what a layer of this side reads besides: sights and, in the decoder, the encoder's result."""
 
         def once(x_BLD: Tensor, n: int) -> Tensor:
             for layer in self.layers:
@@ -97,12 +97,12 @@ class Loop(nn.Module):
         blocks: Any = self.layers
         return [[block.begin(memory_BSD, max_length) for block in blocks] for _ in range(self.num_loops)]
 
-    def step(self, x_B1D: Tensor, caches: list[list[dict[str, Tensor]]], at: int, mask: Tensor | None) -> Tensor:
+    def step(self, x_B1D: Tensor, caches: list[list[dict[str, Tensor]]], at: int, *sights: Any) -> Tensor:
         blocks: Any = self.layers
 
         def once(x_B1D: Tensor, n: int) -> Tensor:
             for block, cache in zip(blocks, caches[n], strict=True):
-                x_B1D = block.step(x_B1D, cache, at, mask)
+                x_B1D = block.step(x_B1D, cache, at, *sights)
             return x_B1D
 
         x_B1D, _ = self.gate(x_B1D, once, self.num_loops)

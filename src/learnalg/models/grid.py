@@ -1,0 +1,86 @@
+"""Where a token stands: row, column, operand, and place within its number; and what two tokens are to each other.
+
+`relations` tells attention which tokens are in the same row or column. A head that looks along a row then learns it
+once, where with embeddings alone it learns it for each row by itself.
+
+Axes: B batch, L tokens, Q queries, K keys.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from learnalg.models.seq2seq import Side
+
+MAX_GRID = 102  # rows and columns up to 100, one more for the end, one for the header
+HEADER = MAX_GRID - 1  # row and column of the tokens before the first number
+
+Cells = tuple[Tensor, Tensor, Tensor]  # row, column in the operand, operand; (B, L) each
+NUM_RELATIONS = 16, 4  # equal rows and columns, operands of query and key
+
+
+def places(side: Side, index_L: Tensor) -> Tensor:
+    """The place within its number of the k-th token, 0 to width - 1; header tokens have places behind these."""
+    return torch.where(index_L < side.header, side.width + index_L, (index_L - side.header) % side.width)
+
+
+class Grid(nn.Module):
+    """Where the tokens of one side stand. It has nothing to learn.
+
+    `shift` is 1 for the decoder, whose sequence starts with one more token: its k-th position is that of the
+    k-th output token, the one to predict there, which the dimensions already read make known.
+    """
+
+    order: Tensor
+    columns: Tensor
+
+    def __init__(self, side: Side, max_positions: int, shift: int) -> None:
+        super().__init__()
+        self.side, self.shift = side, shift
+        # A buffer, not torch.arange: with the latter torch.compile (2.13, CPU) fails on the divisions below.
+        self.register_buffer("order", torch.arange(max_positions), persistent=False)
+        if side.operands is not None:
+            self.register_buffer("columns", torch.tensor(side.operands), persistent=False)
+
+    def indices(self, tokens_BL: Tensor, last_only: bool) -> Tensor:
+        length = tokens_BL.shape[1]
+        return self.order[length - 1 if last_only else 0 : length]
+
+    def places(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
+        return places(self.side, self.indices(tokens_BL, last_only))
+
+    def cells(self, tokens_BL: Tensor, last_only: bool = False) -> tuple[Tensor, Tensor]:
+        """Row and column of each token's number, all operands side by side."""
+        side, at_L = self.side, self.indices(tokens_BL, last_only)
+        index_L = (at_L - side.header).clamp(min=0) // side.width
+        cols_B1 = self.num_cols(tokens_BL)
+        is_header_L = at_L < side.header
+        row_BL = torch.where(is_header_L, HEADER, (index_L // cols_B1).clamp(max=MAX_GRID - 2))
+        return row_BL, torch.where(is_header_L, HEADER, index_L % cols_B1)
+
+    def operand_cells(self, tokens_BL: Tensor, last_only: bool = False) -> Cells:
+        """Row, column in the operand, and which operand."""
+        row_BL, col_BL = self.cells(tokens_BL, last_only)
+        if self.side.operands is None:
+            return row_BL, col_BL, torch.zeros_like(col_BL)
+        task_B1 = (tokens_BL[:, :1] - self.side.first_task).clamp(0, len(self.columns) - 1)
+        found = self.columns[task_B1, self.num_cols(tokens_BL), col_BL.clamp(max=MAX_GRID - 3)]
+        operand_BL, own_BL = found.unbind(-1)
+        return row_BL, torch.where(col_BL == HEADER, HEADER, own_BL), operand_BL
+
+    def num_cols(self, tokens_BL: Tensor) -> Tensor:
+        last_dim = min(self.side.header - 1 + self.shift, tokens_BL.shape[1] - 1)  # shorter sequences are all header
+        return (tokens_BL[:, last_dim, None] - (self.side.first_dim - 1)).clamp(1, MAX_GRID - 2)
+
+
+def relations(queries: Cells, keys: Cells) -> Tensor:
+    """(B, Q, K): a number for what is equal of two tokens: their rows, their columns, the row of the one and the column
+    of the other; and for their operands, the second and all behind it alike."""
+    (row_BQ, col_BQ, operand_BQ), (row_BK, col_BK, operand_BK) = queries, keys
+    equal = torch.zeros((), dtype=torch.long, device=row_BQ.device)
+    for k, (one_BQ, other_BK) in enumerate(
+        ((row_BQ, row_BK), (col_BQ, col_BK), (row_BQ, col_BK), (col_BQ, row_BK)),
+    ):
+        equal = equal + 2**k * (one_BQ[:, :, None] == other_BK[:, None, :])
+    return equal * 4 + 2 * operand_BQ.clamp(max=1)[:, :, None] + operand_BK.clamp(max=1)[:, None, :]

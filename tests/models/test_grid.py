@@ -1,0 +1,121 @@
+"""What two tokens are to each other: rows, columns and operands by hand, and that attention uses it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from learnalg.config import DataConfig, ModelConfig
+from learnalg.models import build, sides
+from learnalg.models.grid import HEADER, NUM_RELATIONS, Cells, Grid, relations
+
+ONE_DIGIT = "floating:digits=1,exponents=-1:1"
+ROW, COL, ROW_IS_COL, COL_IS_ROW = 4, 8, 16, 32
+QUERY_IN_SECOND, KEY_IN_SECOND = 2, 1
+
+
+def data(task: str, dim: str) -> DataConfig:
+    return DataConfig(task=task, dim=dim, input_encoding=ONE_DIGIT, output_encoding=ONE_DIGIT)
+
+
+def tokens_of(config: DataConfig, m: int, n: int) -> tuple[Tensor, Tensor]:
+    """Of one problem, and of what the decoder reads to answer it."""
+    task = config.tasks[0][1]
+    inputs = np.arange(1.0, 1 + np.prod(task.input_shape(m, n))).reshape(1, *task.input_shape(m, n)) % 9 + 1
+    source, target = config.tokenizers
+    answer = target.encode(np.ones((1, *task.output_shape(m, n))))
+    return torch.from_numpy(source.encode(inputs)), torch.from_numpy(np.pad(answer, ((0, 0), (1, 0))))
+
+
+def cells_of(config: DataConfig, m: int, n: int) -> tuple[Cells, Cells]:
+    found = zip(sides(config), tokens_of(config, m, n), strict=True)
+    source, target = (Grid(side, 64, shift).operand_cells(ids) for shift, (side, ids) in enumerate(found))
+    return source, target
+
+
+def one(row: int, col: int, operand: int = 0) -> Cells:
+    return torch.tensor([[row]]), torch.tensor([[col]]), torch.tensor([[operand]])
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "expected"),
+    [
+        ((0, 1), (2, 3), 0),
+        ((0, 1), (0, 3), ROW),
+        ((0, 1), (2, 1), COL),
+        ((0, 1), (2, 0), ROW_IS_COL),
+        ((0, 1), (1, 3), COL_IS_ROW),
+        ((0, 1), (1, 0), ROW_IS_COL + COL_IS_ROW),
+        ((0, 1), (0, 1), ROW + COL),
+        ((2, 2), (2, 2), ROW + COL + ROW_IS_COL + COL_IS_ROW),
+        ((0, 1, 1), (0, 3), ROW + QUERY_IN_SECOND),
+        ((0, 1), (0, 1, 1), ROW + COL + KEY_IN_SECOND),
+        ((0, 1, 2), (2, 3, 5), QUERY_IN_SECOND + KEY_IN_SECOND),
+        ((HEADER, HEADER), (0, 1), 0),
+    ],
+)
+def test_relations_by_hand(query, key, expected):
+    assert relations(one(*query), one(*key)).tolist() == [[[expected]]]
+
+
+def test_the_answer_of_a_sum_sees_its_two_numbers():
+    """M[i, j] and N[i, j], and no other number, have the row and the column of the sum's coefficient i, j."""
+    source, target = cells_of(data("add", "3"), 3, 3)
+    found = relations(target, source)[0, 2:11, 2:].reshape(9, 3, 2, 3) & (ROW + COL)
+    is_it = (found == ROW + COL).permute(0, 2, 1, 3).reshape(9, 2, 9)
+    assert torch.equal(is_it, torch.eye(9, dtype=torch.bool)[:, None].expand(9, 2, 9))
+
+
+def test_the_answer_of_a_transposition_sees_its_number():
+    source, target = cells_of(data("transpose", "2x3"), 2, 3)
+    found = relations(target, source)[0, 2:8, 2:] & (ROW_IS_COL + COL_IS_ROW)
+    expected = torch.zeros(6, 6, dtype=torch.bool)
+    expected[torch.arange(6), torch.arange(6).reshape(2, 3).T.flatten()] = True
+    assert torch.equal(found == ROW_IS_COL + COL_IS_ROW, expected)
+
+
+def model_of(config: DataConfig, **changes: bool) -> torch.nn.Module:
+    torch.manual_seed(0)
+    small = ModelConfig(encoder_layers=1, decoder_layers=1, dim_model=16, heads=2, max_positions=64, **changes)
+    return build(small, *sides(config)).eval()
+
+
+def test_relations_begin_at_zero_and_then_count():
+    config = data("add", "2")
+    plain, told = model_of(config), model_of(config, relations=True)
+    source, target = tokens_of(config, 2, 2)
+    torch.testing.assert_close(plain(source, target), told(source, target))
+    tables = [p for name, p in told.named_parameters() if "relations" in name]
+    assert [tuple(p.shape) for p in tables] == [(*NUM_RELATIONS, 2)] * 3  # the encoder's, the decoder's own and cross
+    told(source, target).square().sum().backward()
+    assert all(p.grad is not None and p.grad.abs().max() > 0 for p in tables)
+    for table in tables:
+        with torch.no_grad():
+            table.normal_()
+        assert not torch.allclose(plain(source, target), told(source, target), atol=1e-4)
+        with torch.no_grad():
+            table.zero_()
+
+
+def test_a_batch_of_several_sizes_is_seen_as_each_alone():
+    config = data("add", "1-3")
+    model = model_of(config, relations=True)
+    with torch.no_grad():
+        for name, table in model.named_parameters():
+            if "relations" in name:
+                table.normal_()
+    pairs = [tokens_of(config, n, n) for n in (1, 2, 3)]
+    sources, targets = (
+        torch.cat([torch.nn.functional.pad(ids, (0, longest.shape[1] - ids.shape[1]), value=1) for ids in column])
+        for column, longest in zip(zip(*pairs, strict=True), pairs[-1], strict=True)
+    )
+    together = model(sources, targets)
+    for k, (source, target) in enumerate(pairs):
+        torch.testing.assert_close(together[k, : target.shape[1]], model(source, target)[0])
+
+
+def test_a_recurrent_network_has_no_attention_to_tell():
+    with pytest.raises(ValueError, match="--no-relations"):
+        build(ModelConfig(architecture="gru", relations=True), *sides(data("add", "2")))
