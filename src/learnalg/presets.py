@@ -29,6 +29,7 @@ PRESETS: dict[str, RunConfig] = {
             input_embedding="features",
             output_embedding="ordered",
             positions="grid",
+            relations=True,
             norm="pre",
             qk_norm=True,
             bias=False,
