@@ -57,16 +57,24 @@ class Transformer(nn.Module):
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         mask = self.padding_mask(source_BS)
-        cells = self.source_grid.operand_cells(source_BS) if self.source_grid else None
+        cells = None
+        if self.source_grid:
+            is_alike = begins_alike(source_BS, self.source.header)
+            cells = self.source_grid.operand_cells(source_BS[:1] if is_alike else source_BS)
         memory_BSD = self.encoder(source_BS, see(mask, cells, cells))
-        return self.decoder.begin(memory_BSD, mask, max_length) | {"cells": list(cells or ())}
+        state = self.decoder.begin(memory_BSD, mask, max_length)
+        if cells is not None:  # one for all is in a tuple, which no reordering of examples goes into
+            state["cells"] = tuple(cells) if is_alike else list(cells)
+        return state
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
         at = state["length"]
         state["prefix"][:, at] = tokens_B
         own, cross = Sight(), Sight(state["mask"])
         if self.target_grid:
-            written = self.target_grid.operand_cells(state["prefix"][:, : at + 1])
+            prefix_BT = state["prefix"][:, : at + 1]
+            is_alike = begins_alike(prefix_BT, self.target.header + 1)
+            written = self.target_grid.operand_cells(prefix_BT[:1] if is_alike else prefix_BT)
             last = written[0][:, -1:], written[1][:, -1:], written[2][:, -1:]
             own, cross = see(None, last, written), see(state["mask"], last, state["cells"])
         return self.decoder.step(state, own, cross)
