@@ -190,6 +190,7 @@ def test_a_tiny_model_learns_to_transpose(tmp_path, kind):
     config = learnalg.replace_fields(
         learnalg.preset("fast"),
         architecture=kind,
+        relations=False,
         task="transpose",
         dim="2",
         input_encoding="floating:digits=1,exponents=-1:1",

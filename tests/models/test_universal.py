@@ -15,6 +15,7 @@ from learnalg.config import ModelConfig, OptimConfig
 from learnalg.data import Stream
 from learnalg.evaluate import decoder_input
 from learnalg.models import Side, build, count_parameters
+from learnalg.models.layers import Sight
 from learnalg.models.universal import CopyGate, Halting
 from learnalg.optim import Muon, Optimizer
 from learnalg.step import start, train_step
@@ -112,11 +113,11 @@ def test_a_closed_gate_copies_and_an_open_one_is_none():
     model = make(loop_gate="copy", encoder_loops=3)
     gate = model.encoder.layers[0].gate
     gate.feed_forward.down.bias.fill_(-1e4)
-    torch.testing.assert_close(model.encoder(SOURCE, None), model.encoder.embed(SOURCE))
+    torch.testing.assert_close(model.encoder(SOURCE, Sight()), model.encoder.embed(SOURCE))
     gate.feed_forward.down.bias.fill_(1e4)
     plain = make(loop_gate="none", encoder_loops=3)
     plain.load_state_dict({name: value for name, value in model.state_dict().items() if ".gate." not in name})
-    torch.testing.assert_close(model.encoder(SOURCE, None), plain.encoder(SOURCE, None))
+    torch.testing.assert_close(model.encoder(SOURCE, Sight()), plain.encoder(SOURCE, Sight()))
 
 
 @pytest.mark.parametrize("bias", [True, False])
