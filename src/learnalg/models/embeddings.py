@@ -187,8 +187,8 @@ class GridPositions(nn.Module):
 class OperandPositions(GridPositions):
     """The same for operands that stand side by side, M and N of M + N: columns are counted in each operand, which is
     told by a vector of its own. M[i, j] and N[i, j] then have the same row and column, whatever the size, where the
-    grid's columns of N begin behind those of M. So it is for matrices that grow; sums of one size gain nothing
-    (`learnalg reproduce ablation`). With one operand it is the grid.
+    grid's columns of N begin behind those of M. So it is for matrices that grow; sums of one size gained nothing
+    (docs/log.md). With one operand it is the grid.
     """
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
