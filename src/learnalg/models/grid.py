@@ -69,6 +69,13 @@ class Grid(nn.Module):
         operand_BL, own_BL = found.unbind(-1)
         return row_BL, torch.where(col_BL == HEADER, HEADER, own_BL), operand_BL
 
+    def shared_cells(self, tokens_BL: Tensor) -> Cells:
+        """The same; of the first example alone (B is 1) where all have its header, and so its size. Meta tensors have
+        no header."""
+        header_BL = tokens_BL[:, : self.side.header + self.shift]
+        is_shared = not header_BL.is_meta and bool((header_BL == header_BL[:1]).all())
+        return self.operand_cells(tokens_BL[:1] if is_shared else tokens_BL)
+
     def num_cols(self, tokens_BL: Tensor) -> Tensor:
         last_dim = min(self.side.header - 1 + self.shift, tokens_BL.shape[1] - 1)  # shorter sequences are all header
         return (tokens_BL[:, last_dim, None] - (self.side.first_dim - 1)).clamp(1, MAX_GRID - 2)

@@ -37,19 +37,12 @@ class Transformer(nn.Module):
         mask = self.padding_mask(source_BS) if padded else None
         T = target_BT.shape[1]
         causal_TT = torch.full((T, T), -torch.inf, device=target_BT.device).triu(1)
-        source, target = self.cells(source_BS, target_BT)
+        source = self.source_grid.shared_cells(source_BS) if self.source_grid else None
+        target = self.target_grid.shared_cells(target_BT) if self.target_grid else None
         memory_BSD = self.encoder(source_BS, see(mask, source, source))
         own, cross = see(causal_TT, target, target), see(mask, target, source)
         logits_BTV: Tensor = self.decoder(target_BT, memory_BSD, own, cross)
         return logits_BTV
-
-    def cells(self, source_BS: Tensor, target_BT: Tensor) -> tuple[Cells | None, Cells | None]:
-        """Where the tokens stand; of the first example where all have one size, and so the same length throughout."""
-        if self.source_grid is None or self.target_grid is None:
-            return None, None
-        if begins_alike(source_BS, self.source.header) and begins_alike(target_BT, self.target.header + 1):
-            source_BS, target_BT = source_BS[:1], target_BT[:1]
-        return self.source_grid.operand_cells(source_BS), self.target_grid.operand_cells(target_BT)
 
     def padding_mask(self, source_BS: Tensor) -> Tensor:
         mask_BS = torch.zeros(source_BS.shape, device=source_BS.device)
@@ -57,14 +50,11 @@ class Transformer(nn.Module):
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         mask = self.padding_mask(source_BS)
-        cells = None
-        if self.source_grid:
-            is_alike = begins_alike(source_BS, self.source.header)
-            cells = self.source_grid.operand_cells(source_BS[:1] if is_alike else source_BS)
+        cells = self.source_grid.shared_cells(source_BS) if self.source_grid else None
         memory_BSD = self.encoder(source_BS, see(mask, cells, cells))
         state = self.decoder.begin(memory_BSD, mask, max_length)
         if cells is not None:  # one for all is in a tuple, which no reordering of examples goes into
-            state["cells"] = tuple(cells) if is_alike else list(cells)
+            state["cells"] = cells if len(cells[0]) == 1 else list(cells)
         return state
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
@@ -72,20 +62,13 @@ class Transformer(nn.Module):
         state["prefix"][:, at] = tokens_B
         own, cross = Sight(), Sight(state["mask"])
         if self.target_grid:
-            prefix_BT = state["prefix"][:, : at + 1]
-            is_alike = begins_alike(prefix_BT, self.target.header + 1)
-            written = self.target_grid.operand_cells(prefix_BT[:1] if is_alike else prefix_BT)
+            written = self.target_grid.shared_cells(state["prefix"][:, : at + 1])
             last = written[0][:, -1:], written[1][:, -1:], written[2][:, -1:]
             own, cross = see(None, last, written), see(state["mask"], last, state["cells"])
         return self.decoder.step(state, own, cross)
 
     def set_prior(self, targets_BT: Tensor) -> None:
         self.decoder.set_prior(targets_BT)
-
-
-def begins_alike(tokens_BL: Tensor, num: int) -> bool:
-    """Whether all rows have the same first tokens; a meta tensor has none."""
-    return not tokens_BL.is_meta and bool((tokens_BL[:, :num] == tokens_BL[:1, :num]).all())
 
 
 def see(mask: Tensor | None, queries: Cells | None, keys: Cells | None) -> Sight:
