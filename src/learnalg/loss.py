@@ -15,11 +15,12 @@ from torch.nn import functional as F
 
 
 class SoftTargets:
-    """Soft targets for one vocabulary. `ordered_V2` holds, for each word, the range of its neighbours."""
+    """Soft targets for one vocabulary. `written_V2` holds, for each word, the range of its neighbours; words that are
+    never written are not among them, or they would be learned as answers."""
 
-    def __init__(self, ordered_V2: Tensor, width: float) -> None:
-        self.ordered_V2 = ordered_V2
-        self.offsets_W = torch.arange(-round(3 * width), round(3 * width) + 1, device=ordered_V2.device)
+    def __init__(self, written_V2: Tensor, width: float) -> None:
+        self.written_V2 = written_V2
+        self.offsets_W = torch.arange(-round(3 * width), round(3 * width) + 1, device=written_V2.device)
         self.set_width(width)
 
     def set_width(self, width: float) -> None:
@@ -29,7 +30,7 @@ class SoftTargets:
     def __call__(self, targets_N: Tensor) -> tuple[Tensor, Tensor]:
         """(N,) -> neighbouring words (N, W) and their weights, which sum to 1; words out of range weigh 0."""
         words_NW = targets_N[:, None] + self.offsets_W
-        ranges_N2 = self.ordered_V2[targets_N]
+        ranges_N2 = self.written_V2[targets_N]
         inside_NW = (words_NW >= ranges_N2[:, :1]) & (words_NW < ranges_N2[:, 1:])
         weights_NW = self.bell_W * inside_NW
         return torch.where(inside_NW, words_NW, targets_N[:, None]), weights_NW / weights_NW.sum(1, keepdim=True)

@@ -47,8 +47,10 @@ def start(config: RunConfig, device: torch.device) -> TrainState:
     torch.manual_seed(config.train.seed)
     model = build(config.model, *sides(config.data)).to(device)
     optimizer = Optimizer(config.optim, model, config.train.num_steps)
-    ordered = torch.from_numpy(config.data.tokenizers[1].ordered).to(device)
-    soft = SoftTargets(ordered, config.optim.soft_width) if config.optim.soft_width else None
+    tokenizer = config.data.tokenizers[1]
+    ordered = torch.from_numpy(tokenizer.ordered).to(device)
+    written = torch.from_numpy(tokenizer.written).to(device)
+    soft = SoftTargets(written, config.optim.soft_width) if config.optim.soft_width else None
     forward: Any = torch.compile(model) if config.train.compile else model
     if dist.is_initialized():
         forward = DistributedDataParallel(forward, device_ids=[device.index] if device.type == "cuda" else None)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learnalg.encodings import get_encoding
-from learnalg.encodings.encoding import Encoding, Floats, Ints
+from learnalg.encodings.encoding import Encoding, Floats, Ints, Slot
 from learnalg.matrices import MAX_DIM
 
 END = 0  # also the decoder's first token
@@ -96,9 +96,17 @@ class Tokenizer:
     @cached_property
     def ordered(self) -> Ints:
         """(vocab, 2): for each word the range of ids in which neighbours mean close numbers; itself if none."""
+        return self._ranges(self.encoding.ordered)
+
+    @cached_property
+    def written(self) -> Ints:
+        """The same, of ids that numbers are written with."""
+        return self._ranges(self.encoding.written)
+
+    def _ranges(self, slots: tuple[Slot, ...]) -> Ints:
         ids = np.arange(self.vocab_size)
         ranges = np.stack([ids, ids + 1], axis=1)
-        for start, stop in self.encoding.ordered:
+        for start, stop in slots:
             ranges[FIRST_NUMBER + start : FIRST_NUMBER + stop] = FIRST_NUMBER + start, FIRST_NUMBER + stop
         return ranges
 

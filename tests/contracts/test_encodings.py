@@ -237,6 +237,23 @@ def test_ordered_ranges_are_monotonic_and_apart(name):
     assert seen.max() == 1
 
 
+@every_encoding
+def test_written_words_are_those_of_the_ordered_ones_that_numbers_have(name):
+    encoding = get_encoding(name)
+    is_ordered, is_written = (np.zeros(len(encoding.words), dtype=bool) for _ in range(2))
+    for start, stop in encoding.ordered:
+        is_ordered[start:stop] = True
+    for start, stop in encoding.written:
+        assert is_ordered[start:stop].all()
+        is_written[start:stop] = True
+    rng = np.random.default_rng(0)
+    values = rng.choice([-1, 1], 100_000) * 10 ** rng.uniform(-1, 0.9, 100_000)
+    found = np.bincount(encoding.encode(values).ravel(), minlength=len(encoding.words)) > 0
+    assert not (found & is_ordered & ~is_written).any()
+    if len(encoding.slots) > 1 and is_written.sum() < 2_000:  # these numbers have all mantissas
+        assert (found & is_written).sum() > 0.98 * is_written.sum()
+
+
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [

@@ -55,6 +55,12 @@ class Balanced:
     def ordered(self) -> tuple[Slot, ...]:
         return (self.slots[0],)
 
+    @cached_property
+    def written(self) -> tuple[Slot, ...]:
+        """Without -99 to 99, mantissas of too few digits."""
+        num = 9 * 10 ** (self.digits - 1)
+        return (Slot(0, num), Slot(self.slots[0].stop - num, self.slots[0].stop))
+
     def encode(self, values: Floats) -> Ints:
         number = to_decimal(values, self.digits, self.exponents[0])
         refuse_overflow(f"B{len(range(-self._largest, self._largest + 1))}", values, number.exponent, self.exponents[1])

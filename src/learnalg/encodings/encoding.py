@@ -43,6 +43,10 @@ class Encoding(Protocol):
     def ordered(self) -> tuple[Slot, ...]:
         """Ranges of words in which neighbours mean neighbouring numbers (mantissas)."""
 
+    @property
+    def written(self) -> tuple[Slot, ...]:
+        """The same, cut where there are words that no number is written with. Soft targets stay within."""
+
     def encode(self, values: Floats) -> Ints:
         """(...,) -> (..., len(slots)). A value too large raises ValueError or has a word of its own."""
 

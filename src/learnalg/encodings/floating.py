@@ -66,6 +66,10 @@ class FloatingPoint:
         starts = 1 + np.arange(2 * self._num_exponents) * self._block
         return tuple(Slot(int(start), int(start) + self._block) for start in starts)
 
+    @cached_property
+    def written(self) -> tuple[Slot, ...]:
+        return self.ordered
+
     def encode(self, values: Floats) -> Ints:
         lowest, highest = self.exponents
         number = to_decimal(values, self.digits, lowest)

@@ -75,6 +75,10 @@ class Positional:
     def ordered(self) -> tuple[Slot, ...]:
         return (Slot(3, self.slots[1].stop),) if self.num_places == 1 else (self.slots[1],)
 
+    @cached_property
+    def written(self) -> tuple[Slot, ...]:
+        return self.ordered
+
     def encode(self, values: Floats) -> Ints:
         number = to_decimal(values, self.digits, self.exponents[0])
         refuse_overflow(f"base {self.base}", values, number.exponent, self.exponents[1])
