@@ -414,6 +414,7 @@ def test_cli_shows_what_was_computed(call, tmp_path):
         (("table-30",), "unknown recipe table-30"),
         ((), "which table or figure?"),
         (("table-6", "--cells", "nothing-like-it"), "no cell of table-6 has nothing-like-it"),
+        (("ablation", "--cells", "add-5x5-fast-1", "add-5x5-fats-2"), "has add-5x5-fats-2 in its name; closest of"),
     ],
 )
 def test_cli_refuses_unknown_names(call, arguments, message):

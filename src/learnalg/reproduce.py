@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import statistics
 from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -89,9 +90,12 @@ def choose(recipe: Recipe, scale: str, wanted: tuple[str, ...]) -> list[Cell]:
     keys = {cell.key for cell in cells}
     chosen = keys if not wanted else keys & set(wanted)
     chosen |= {key for key in keys for text in set(wanted) - keys if text in key}
-    if not chosen and cells:
+    unknown = [text for text in wanted if not any(text in key for key in keys)]
+    if unknown and cells:
+        close = get_close_matches(unknown[0], sorted(keys), n=5, cutoff=0.0)
         raise ValueError(
-            f"no cell of {recipe.name} has {' or '.join(wanted)} in its name; cells: {', '.join(c.key for c in cells)}"
+            f"no cell of {recipe.name} has {unknown[0]} in its name; closest of {len(keys)}: {', '.join(close)}; "
+            f"learnalg reproduce {recipe.name} --scale {scale} --dry-run lists all"
         )
     chosen |= {cell.init for cell in cells if cell.key in chosen and cell.init}
     return [cell for cell in cells if cell.key in chosen]
