@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from learnalg.config import OptimConfig
 from learnalg.models import Side, build
-from learnalg.optim import Muon, Optimizer, orthogonalise, rate, soft_width
+from learnalg.optim import QUINTICS, Muon, Optimizer, orthogonalise, rate, soft_width
 from learnalg.presets import PRESETS
 
 N = 1000  # steps of the run
@@ -100,8 +100,24 @@ def test_orthogonalised_matrices_have_singular_values_near_one(rows, cols, scale
     out = orthogonalise(matrices)
     assert out.shape == matrices.shape
     values = torch.linalg.svdvals(out)
-    assert values.min() > 0.6
-    assert values.max() < 1.3
+    assert values.min() > 0.79
+    assert values.max() < 1.21
+
+
+def test_wide_matrices_are_orthogonalised_as_in_double_precision_where_they_are_not_multiplied_once():
+    matrices = random_matrices(3, 16, 64, condition=300.0)
+    expected = orthogonalise(matrices.double()).float()
+    torch.testing.assert_close(orthogonalise(matrices), expected, atol=1e-4, rtol=1e-3)
+
+
+def test_each_polynomial_misses_one_equally_often_above_and_below():
+    low, high = 0.003, 1.0
+    for a, b, c in QUINTICS:
+        x = torch.linspace(low, high, 100_001, dtype=torch.float64)
+        values = a * x + b * x**3 + c * x**5
+        assert 1 - values.min() == pytest.approx(float(values.max() - 1), rel=1e-3)
+        low, high = float(values.min()), float(values.max())
+    assert low > 0.79
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(16, 16), (32, 8), (8, 32)])
