@@ -20,7 +20,7 @@ import torch
 
 from learnalg.bench import machine_rate
 from learnalg.computed import COMPUTED
-from learnalg.config import replace_fields, to_dict
+from learnalg.config import RunConfig, replace_fields, to_dict
 from learnalg.evaluate import TOLERANCES, evaluate
 from learnalg.flops import counted_flops
 from learnalg.progress import Watcher
@@ -178,15 +178,20 @@ class Step:
     key: str
     state: str  # done, kept, missing (the kept model is), begun, stale (begun, and the recipe has changed) or to do
     examples: int  # left to train on
-    flops: float  # left
     note: str
+    config: RunConfig | None = None  # of what is trained
+
+    @property
+    def flops(self) -> float:
+        """Left. It takes a second to count those of a large network: `--list` does without."""
+        return self.examples * counted_flops(self.config) if self.examples and self.config else 0.0
 
 
 def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -> list[Step]:
     steps = []
     if recipe.computed:
         state = "to do" if load_computed(recipe, scale, root) is None else "done"
-        steps.append(Step(recipe.name, state, 0, 0.0, "computed"))
+        steps.append(Step(recipe.name, state, 0, "computed"))
     for cell in choose(recipe, scale, wanted):
         folder = cell_folder(recipe, scale, cell, root)
         examples, done = cell.config.train.examples, 0
@@ -204,8 +209,7 @@ def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -
             state, done = "begun", max((line["examples"] for line in Run.open(folder).metrics()), default=0)
         else:
             state = "to do"
-        left = max(examples - done, 0)
-        steps.append(Step(cell.key, state, left, left * counted_flops(cell.config) if left else 0.0, note))
+        steps.append(Step(cell.key, state, max(examples - done, 0), note, cell.config))
     return steps
 
 

@@ -116,16 +116,15 @@ def _print_plan(recipe: Recipe, command: Reproduce) -> None:
 
 
 def _print_list(recipes: list[Recipe], scale: str) -> None:
-    from learnalg.progress import clock
-    from learnalg.reproduce import measured_rate, plan
+    from learnalg.reproduce import plan
     from learnalg.tables import best_of, table_of
 
-    rate = measured_rate(Path())
-    row = "{:<22}{:>7}{:>9}{:>9}{:>11}  {}".format
-    print(row("", "cells", "best", "paper's", "time left", ""))
+    row = "{:<22}{:>7}{:>9}{:>9}{:>15}  {}".format
+    print(row("", "cells", "best", "paper's", "examples left", ""))
     for recipe in recipes:
         steps = plan(recipe, scale, Path())
         done = sum(step.state == "done" for step in steps)
         best, papers = ("", "") if recipe.computed else best_of(table_of(recipe, scale, Path()))
-        left = clock(sum(step.flops for step in steps) / rate)
-        print(row(recipe.name, f"{done}/{len(steps)}", best, papers, left, recipe.title))
+        left = sum(step.examples for step in steps)
+        print(row(recipe.name, f"{done}/{len(steps)}", best, papers, f"{left:,}" if left else "", recipe.title))
+    print("\nlearnalg reproduce NAME --dry-run says how long the rest takes.")
