@@ -457,9 +457,9 @@ def test_a_json_file_that_is_no_object_is_refused(tmp_path):
 
 def test_replace_fields_finds_fields_wherever_they_live():
     base = PRESETS["fast"]
-    config = replace_fields(base, dim="3", heads=8, clip=2.0, seed=9)
-    assert (config.data.dim, config.model.heads, config.optim.clip, config.train.seed) == ("3", 8, 2.0, 9)
-    assert replace_fields(config, dim="5", heads=4, clip=1.0, seed=1) == base
+    config = replace_fields(base, dim="3", heads=4, clip=2.0, seed=9)
+    assert (config.data.dim, config.model.heads, config.optim.clip, config.train.seed) == ("3", 4, 2.0, 9)
+    assert replace_fields(config, dim="5", heads=8, clip=1.0, seed=1) == base
     assert replace_fields(base) == base
 
 

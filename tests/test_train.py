@@ -30,7 +30,7 @@ from learnalg.train import RESULT_FILE, resume, train
 # Mean loss of steps 1 to 10 and 11 to 20, and after step 20 on the validation set. A change of the numerics that
 # is meant changes these.
 PINNED = {
-    "fast": (1.861757, 1.583721, 1.409434),
+    "fast": (1.856468, 1.570770, 1.391397),
     "paper": (5.281271, 4.387294, 4.178136),
 }
 
@@ -446,7 +446,7 @@ def test_two_processes_train_as_one(tmp_path, tiny_config, changes):
     assert two.config == config
     found = weights(two)
     for name, tensor in weights(one).items():
-        torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=3e-4)  # Muon makes rounding errors larger
     # One writer: each line of metrics and each session once.
     assert [(m["step"], "loss" in m) for m in two.metrics()] == [(m["step"], "loss" in m) for m in one.metrics()]
     logged = [[m["loss"] for m in run.metrics() if "loss" in m] for run in (one, two)]
