@@ -110,6 +110,12 @@ def test_wide_matrices_are_orthogonalised_as_in_double_precision_where_they_are_
     torch.testing.assert_close(orthogonalise(matrices), expected, atol=1e-4, rtol=1e-3)
 
 
+@pytest.mark.parametrize("condition", [1.0, 100.0])
+def test_in_bf16_nothing_grows(condition):
+    matrices = random_matrices(2, 64, 64, condition).bfloat16()
+    assert torch.linalg.svdvals(orthogonalise(matrices).float()).max() < 1.5
+
+
 def test_each_polynomial_misses_one_equally_often_above_and_below():
     low, high = 0.003, 1.0
     for a, b, c in QUINTICS:
