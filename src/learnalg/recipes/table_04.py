@@ -5,7 +5,7 @@ At scale paper 512 dimensions, 8 heads, 30 million examples: the paper says up t
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 61 minutes, paper 576 days.
 
-Measured at scale laptop: 1 of 5 cells, the highest number 99.9 where the paper has 100.
+Measured at scale laptop: 1 of 5 cells, the highest number 100.0 where the paper has 100.
 """
 
 from __future__ import annotations
