@@ -186,7 +186,7 @@ def test_laptop_has_what_two_cores_can_do():
     assert {cell.config.model.architecture for cell in cells["table-21"]} == {"lstm", "gru"}
     loops = {c.config.model.loop_gate for c in cells["table-23"] if c.config.model.architecture == "universal"}
     assert loops == {"none", "copy", "act"}
-    assert [cell.init for cell in cells["table-25"]] == ["", "p1000-5"]
+    assert [cell.init for cell in cells["table-25"]] == ["", "from-eigenvalues-5"]
     assert [cell.key for cell in cells["table-26"]] == ["ta", "tadm"]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from learnalg.recipes.making import MILLION, go_on, kept_config, paper, slug
+from learnalg.recipes.making import MILLION, go_on, origin, paper, slug
 from learnalg.recipes.recipe import Cell, Recipe, Shown
 from learnalg.recipes.table_06 import COLUMNS, paper_cell
 
@@ -36,10 +36,9 @@ def shown(row: int, digits: int) -> tuple[Shown, ...]:
 
 def cells(scale: str) -> list[Cell]:
     if scale == "laptop":
-        whole = kept_config("eigenvalues-5", "eigenvalues")
-        origin = Cell("p1000-5", whole, (), kept="eigenvalues-5")
+        start = origin("eigenvalues-5", "eigenvalues")
         config, note = go_on("eigenvalues-5", "eigenvalues", LAPTOP_EXAMPLES, dim="5-6", batch_size=64)
-        return [origin, Cell("p1000-5-6", config, shown(LAPTOP, 2), init=origin.key, note=note)]
+        return [start, Cell("p1000-5-6", config, shown(LAPTOP, 2), init=start.key, note=note)]
     origins = {column: replace(paper_cell(column), shows=(), home="table-6") for column in (0, 1)}
     found = list(origins.values())
     for row, (encoding, dim, column, examples) in enumerate(ROWS):
