@@ -7,20 +7,23 @@ Interleaved, medians, one thread, for two of the shipped recipes.
 
 from __future__ import annotations
 
-import statistics
 import sys
-import time
+from collections.abc import Callable
+from functools import partial
 
 import torch
+from interleave import interleave
 from torch import Tensor
 
 from learnalg import optim
 from learnalg.config import replace_fields
 from learnalg.curriculum import Lessons
+from learnalg.data import Batch
 from learnalg.presets import find_recipe, preset, read_config
-from learnalg.step import start, train_step
+from learnalg.step import TrainState, start, train_step
 
 ORIGINAL = (3.4445, -4.7750, 2.0315)
+OURS = optim.orthogonalise
 
 
 def five_equal(matrices: Tensor) -> Tensor:
@@ -35,20 +38,16 @@ def five_equal(matrices: Tensor) -> Tensor:
 
 
 def main(rounds: int) -> None:
-    variants = {"five equal": five_equal, "ours": optim.orthogonalise}
     for name in ("eigenvalues-5-relations", "matmul-5"):
         config = replace_fields(read_config(find_recipe(name), preset("fast")), threads=1, precision="fp32")
         state, batch = start(config, torch.device("cpu")), Lessons(config).batch(0)
-        seconds: dict[str, list[float]] = {variant: [] for variant in variants}
-        for _ in range(rounds):
-            for variant, function in variants.items():
-                optim.orthogonalise = function
-                begun = time.perf_counter()
-                train_step(state, batch)
-                seconds[variant].append(time.perf_counter() - begun)
-        medians = {variant: statistics.median(values[1:]) for variant, values in seconds.items()}
-        shown = ", ".join(f"{variant} {1000 * median:.0f} ms" for variant, median in medians.items())
-        print(f"{name}, batch {config.train.batch_size}: {shown}")
+
+        def step(orthogonalise: Callable[[Tensor], Tensor], state: TrainState = state, batch: Batch = batch) -> None:
+            optim.orthogonalise = orthogonalise
+            train_step(state, batch)
+
+        variants = {"five equal": partial(step, five_equal), "ours": partial(step, OURS)}
+        print(f"{name}, batch {config.train.batch_size}: {interleave(variants, rounds)}")
 
 
 if __name__ == "__main__":

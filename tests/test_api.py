@@ -117,6 +117,13 @@ def test_operands_that_do_not_go_together_are_refused(untrained, task, operands,
         untrained(task=task, dim="2").solve(*operands)
 
 
+def test_a_triangle_is_read_of_symmetric_matrices_alone(untrained):
+    model = untrained(task="svd", dim="2", symmetric=True, triangle=True)
+    assert model.solve([[1.0, 2.0], [2.0, 4.0]]).shape == model.config.data.tasks[0][1].output_shape(2, 2)
+    with pytest.raises(ValueError, match="symmetric"):
+        model.solve(MATRIX)
+
+
 def test_symmetric_means_up_to_rounding(untrained):
     matrix = np.array([[1.0, 0.1 + 0.2], [0.3, 2.0]])
     assert untrained(task="eigenvalues", dim="2").solve(matrix).shape == (2, 1)

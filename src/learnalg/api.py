@@ -41,7 +41,7 @@ class Model:
         numbers = source.encoding.encode(inputs.reshape(len(inputs), -1))
         if not source.encoding.decode(numbers)[1].all():
             raise ValueError(f"a coefficient is too large for {source.encoding_name}")
-        ids = source.frame(numbers, chosen.input_shape(m, n), index)
+        ids = self.config.data.read_tokens(numbers, chosen.input_shape(m, n), index)
         shape = chosen.output_shape(m, n)
         longest = target.length(shape) + 1
         written = greedy(self.module, torch.from_numpy(ids), longest, Grammar(target, longest, task=index), shape)  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ def pack(
         raise ValueError("the matrix holds NaN or infinity")
     if not data.dims.admits(m, n):
         raise ValueError(f"a {m}x{n} matrix, but this model was trained on dim {data.dim}")
-    if task.symmetric and not np.allclose(first, first.swapaxes(-1, -2), rtol=1e-6):
+    if (task.symmetric or data.triangle) and not np.allclose(first, first.swapaxes(-1, -2), rtol=1e-6):
         raise ValueError(f"task {name} takes symmetric matrices, and this one is not")
     inputs = np.concatenate(arrays, axis=-1)
     is_batch = inputs.ndim == 3

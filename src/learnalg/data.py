@@ -61,7 +61,7 @@ class Stream:
     def batch(self, index: int) -> Batch:
         rng = np.random.default_rng([self.seed, SPLITS.index(self.split), index])
         config, num = self.config, self.batch_size
-        source, target = config.tokenizers
+        target = config.tokenizers[1]
 
         which = rng.integers(len(config.tasks), size=num) if len(config.tasks) > 1 else np.zeros(num, np.int64)
         dims = config.dims.draw(rng, num)
@@ -74,7 +74,7 @@ class Stream:
             seen_ids, seen, clean = self._draw(rng, task, m, n, len(rows))
             solutions = task.solve(clean)
             groups.append(Group(task_index, (m, n), rows, seen, solutions))
-            sources.append(source.frame(seen_ids, task.input_shape(m, n), task_index))
+            sources.append(config.read_tokens(seen_ids, task.input_shape(m, n), task_index))
             targets.append(target.encode(solutions, task_index))
         targets = [np.pad(ids, ((0, 0), (0, 1)), constant_values=END) for ids in targets]
         return Batch(_scatter(num, groups, sources), _scatter(num, groups, targets), tuple(groups))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +12,7 @@ from torch import Tensor
 
 from learnalg.config import DataConfig, ModelConfig
 from learnalg.models import build, sides
-from learnalg.models.grid import HEADER, NUM_RELATIONS, Cells, Grid, relations
+from learnalg.models.grid import HEADER, NUM_RELATIONS, Cells, Grid, relations, upper_cells
 
 ONE_DIGIT = "floating:digits=1,exponents=-1:1"
 ROW, COL, ROW_IS_COL, COL_IS_ROW = 4, 8, 16, 32
@@ -26,7 +29,10 @@ def tokens_of(config: DataConfig, m: int, n: int) -> tuple[Tensor, Tensor]:
     inputs = np.arange(1.0, 1 + np.prod(task.input_shape(m, n))).reshape(1, *task.input_shape(m, n)) % 9 + 1
     source, target = config.tokenizers
     answer = target.encode(np.ones((1, *task.output_shape(m, n))))
-    return torch.from_numpy(source.encode(inputs)), torch.from_numpy(np.pad(answer, ((0, 0), (1, 0))))
+    numbers = source.encoding.encode(inputs.reshape(1, -1))
+    return torch.from_numpy(config.read_tokens(numbers, inputs.shape[1:])), torch.from_numpy(
+        np.pad(answer, ((0, 0), (1, 0)))
+    )
 
 
 def cells_of(config: DataConfig, m: int, n: int) -> tuple[Cells, Cells]:
@@ -76,7 +82,7 @@ def test_the_answer_of_a_transposition_sees_its_number():
     assert torch.equal(found == ROW_IS_COL + COL_IS_ROW, expected)
 
 
-def model_of(config: DataConfig, **changes: bool) -> torch.nn.Module:
+def model_of(config: DataConfig, **changes: Any) -> torch.nn.Module:
     torch.manual_seed(0)
     small = ModelConfig(encoder_layers=1, decoder_layers=1, dim_model=16, heads=2, max_positions=64, **changes)
     return build(small, *sides(config)).eval()
@@ -99,9 +105,9 @@ def test_relations_begin_at_zero_and_then_count():
             table.zero_()
 
 
-def test_a_batch_of_several_sizes_is_seen_as_each_alone():
-    config = data("add", "1-3")
-    model = model_of(config, relations=True)
+@pytest.mark.parametrize("config", [data("add", "1-3"), replace(data("eigenvalues", "1-3"), triangle=True)])
+def test_a_batch_of_several_sizes_is_seen_as_each_alone(config):
+    model = model_of(config, relations=True, positions="grid")
     with torch.no_grad():
         for name, table in model.named_parameters():
             if "relations" in name:
@@ -119,3 +125,30 @@ def test_a_batch_of_several_sizes_is_seen_as_each_alone():
 def test_a_recurrent_network_has_no_attention_to_tell():
     with pytest.raises(ValueError, match="--no-relations"):
         build(ModelConfig(architecture="gru", relations=True), *sides(data("add", "2")))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 8, 37, 100])
+def test_cells_of_a_triangle(n):
+    row, col = upper_cells(torch.arange(n * (n + 1) // 2), torch.tensor([[n]]))
+    assert torch.equal(torch.cat([row, col]), torch.triu_indices(n, n))
+
+
+def test_a_model_reads_the_upper_triangle():
+    config = replace(data("eigenvalues", "3"), triangle=True)
+    full = torch.from_numpy(config.tokenizers[0].encode(np.arange(1.0, 10.0).reshape(1, 3, 3)))
+    numbers = config.tokenizers[0].encoding.encode(np.arange(1.0, 10.0).reshape(1, 9))
+    read = torch.from_numpy(config.read_tokens(numbers, (3, 3)))
+    width = config.tokenizers[0].width
+    kept = [0, 1, *(2 + width * k + w for k in (0, 1, 2, 4, 5, 8) for w in range(width))]
+    assert read.tolist() == full[:, kept].tolist()
+    assert config.lengths[0] == read.shape[1] < replace(config, triangle=False).lengths[0] == full.shape[1]
+    row, col, _ = Grid(sides(config)[0], 64, 0).operand_cells(read)
+    expected, wide = Grid(sides(replace(config, triangle=False))[0], 64, 0).operand_cells(full)[:2]
+    assert torch.equal(row, expected[:, kept])
+    assert torch.equal(col, wide[:, kept])
+
+
+@pytest.mark.parametrize(("task", "symmetric"), [("inverse", False), ("add", True), ("matvec", False)])
+def test_only_one_symmetric_matrix_has_a_triangle(task, symmetric):
+    with pytest.raises(ValueError, match=f"triangle: task {task}"):
+        DataConfig(task=task, dim="3", symmetric=symmetric, triangle=True)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from learnalg.checks import check_types, need
 from learnalg.encodings import get_encoding
+from learnalg.encodings.encoding import Ints
 from learnalg.matrices import MAX_DIM, SQUARE_ENSEMBLES, Dims, Ensemble
 from learnalg.tasks import COTRAINING, Task, get_task, parse_subset
 from learnalg.tokenizer import Tokenizer
@@ -26,6 +30,7 @@ class DataConfig:
     sigma_factor: float = 1.0  # multiplies the coefficients' standard deviation
     spread: float = 1.0  # power to which singular values are raised: below 1 matrices are better conditioned
     symmetric: bool = False  # draw symmetric matrices although the task does not ask for it
+    triangle: bool = False  # the model reads a symmetric matrix's upper triangle alone
     noise: float = 0.0  # gaussian input noise, as a fraction of the coefficients' standard deviation
     input_encoding: str = "fp15"  # `learnalg list encodings`
     output_encoding: str = "p1000"  # `learnalg list encodings`
@@ -51,6 +56,8 @@ class DataConfig:
             has_rectangles = not dims.square or any(rows != cols for rows, cols in shapes)
             if self.symmetric and has_rectangles:
                 raise ValueError(f"task {name} has operands that cannot be symmetric")
+            if self.triangle and (len(shapes) > 1 or not (task.symmetric or self.symmetric)):
+                raise ValueError(f"triangle: task {name} here reads other matrices than a symmetric one")
             for ensemble in self.ensemble:
                 if ensemble in SQUARE_ENSEMBLES and has_rectangles:
                     raise ValueError(f"ensemble {ensemble!r} draws square matrices, and task {name} here needs others")
@@ -82,11 +89,22 @@ class DataConfig:
         names = tuple(name for name, _ in self.tasks) if self.task == COTRAINING else ()
         return Tokenizer(self.input_encoding, names), Tokenizer(self.output_encoding, names)
 
+    def read_tokens(self, numbers: Ints, shape: tuple[int, int], task: int = 0) -> Ints:
+        """What a model reads of coefficients whose local ids are (num, m n, width)."""
+        ids = self.tokenizers[0].frame(numbers, shape, task)
+        return ids[:, self._read(shape)] if self.triangle else ids
+
+    def _read(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
+        """Which tokens of a matrix the model reads: of a triangle, those on the diagonal and above."""
+        source = self.tokenizers[0]
+        is_upper = np.triu(np.ones(shape, dtype=bool)) | (not self.triangle)
+        return np.concatenate([np.ones(source.header, dtype=bool), is_upper.ravel().repeat(source.width)])
+
     @cached_property
     def lengths(self) -> tuple[int, int]:
         """The longest source, and the longest target with its end token."""
         m, n = self.dims.rows[1], self.dims.cols[1]
-        source, target = self.tokenizers
-        longest_source = max(source.length(task.input_shape(m, n)) for _, task in self.tasks)
+        target = self.tokenizers[1]
+        longest_source = max(int(self._read(task.input_shape(m, n)).sum()) for _, task in self.tasks)
         longest_target = max(target.length(task.output_shape(m, n)) for _, task in self.tasks) + 1
         return longest_source, longest_target

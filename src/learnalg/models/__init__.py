@@ -57,7 +57,8 @@ def sides(data: DataConfig) -> tuple[Side, Side]:
     source, target = data.tokenizers
     columns = np.stack([task.operand_columns(MAX_DIM) for _, task in data.tasks])
     has_several = bool(columns[..., 0].any())
-    return replace(side_of(source), operands=columns if has_several else None), side_of(target)
+    read = replace(side_of(source), operands=columns if has_several else None, triangle=data.triangle)
+    return read, side_of(target)
 
 
 def build(config: ModelConfig, source: Side, target: Side) -> nn.Module:

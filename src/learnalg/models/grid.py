@@ -25,6 +25,21 @@ def places(side: Side, index_L: Tensor) -> Tensor:
     return torch.where(index_L < side.header, side.width + index_L, (index_L - side.header) % side.width)
 
 
+def row_by_row(index_L: Tensor, cols_B1: Tensor) -> tuple[Tensor, Tensor]:
+    """Row and column of a matrix's k-th coefficient."""
+    return index_L // cols_B1, index_L % cols_B1
+
+
+def upper_cells(index_L: Tensor, size_B1: Tensor) -> tuple[Tensor, Tensor]:
+    """The same for an upper triangle, whose row r starts at the coefficient r n - r (r - 1) / 2. What is behind the
+    triangle, padding, is taken for its last coefficient."""
+    n = size_B1
+    index_BL = index_L.minimum(n * (n + 1) // 2 - 1)
+    # The root of r n - r (r - 1) / 2 = k; single precision is exact enough for sizes up to 100.
+    row_BL = ((2 * n + 1 - ((2 * n + 1).square() - 8 * index_BL).float().sqrt()) / 2).floor().long()
+    return row_BL, index_BL - row_BL * n + row_BL * (row_BL - 1) // 2 + row_BL
+
+
 class Grid(nn.Module):
     """Where the tokens of one side stand. It has nothing to learn.
 
@@ -56,8 +71,9 @@ class Grid(nn.Module):
         index_L = (at_L - side.header).clamp(min=0) // side.width
         cols_B1 = self.num_cols(tokens_BL)
         is_header_L = at_L < side.header
-        row_BL = torch.where(is_header_L, HEADER, (index_L // cols_B1).clamp(max=MAX_GRID - 2))
-        return row_BL, torch.where(is_header_L, HEADER, index_L % cols_B1)
+        row_BL, col_BL = (upper_cells if side.triangle else row_by_row)(index_L, cols_B1)
+        row_BL = torch.where(is_header_L, HEADER, row_BL.clamp(max=MAX_GRID - 2))
+        return row_BL, torch.where(is_header_L, HEADER, col_BL)
 
     def operand_cells(self, tokens_BL: Tensor, last_only: bool = False) -> Cells:
         """Row, column in the operand, and which operand."""

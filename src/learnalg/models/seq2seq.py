@@ -29,6 +29,7 @@ class Side:
     ordered: NDArray[np.int64] | None = None  # (vocab, 2): the range of words in which neighbours mean close numbers
     # (tasks, cols, col, 2): operand of a column, and its place in it, in a matrix of so many columns; none: one operand
     operands: NDArray[np.int64] | None = None
+    triangle: bool = False  # of a square matrix only the upper triangle is there, row by row
 
 
 class Seq2Seq(Protocol):
