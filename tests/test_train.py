@@ -340,6 +340,25 @@ def test_retraining_with_another_architecture_is_refused(tmp_path, tiny_config, 
     assert not (tmp_path / "run").exists()
 
 
+def test_an_encoder_goes_to_a_new_decoder(tmp_path, tiny_config, tiny_run):
+    """Whatever the decoder is: another encoding, more layers. It begins as without an origin."""
+    changes = {"task": "add", "output_encoding": "p1000", "decoder_layers": 2, "examples": 64}
+    run = train(tiny_config(**changes, init_part="encoder"), tmp_path / "run", init=tiny_run.folder)
+    new = train(tiny_config(**changes), tmp_path / "new")
+    (first, _), (fresh, _) = (load_tensors(r.checkpoints / "00000000.ckpt") for r in (run, new))
+    old = weights(tiny_run)
+    for name in (name.removeprefix("model.") for name in first if name.startswith("model.")):
+        expected = old[name] if name.startswith("encoder.") else fresh[f"model.{name}"]
+        assert torch.equal(first[f"model.{name}"], expected)
+
+
+@pytest.mark.parametrize(("changes", "complaint"), [({"encoder_layers": 2}, "do not fit"), ({}, "of which model")])
+def test_an_encoder_that_does_not_fit_or_is_not_there_is_refused(tmp_path, tiny_config, tiny_run, changes, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        train(tiny_config(**changes, init_part="encoder"), tmp_path / "run", tiny_run.folder if changes else None)
+    assert not (tmp_path / "run").exists()
+
+
 def test_retraining_from_nothing_is_refused(tmp_path, tiny_config):
     with pytest.raises(ValueError, match="missing"):
         train(tiny_config(), tmp_path / "run", init=tmp_path / "missing")

@@ -151,16 +151,21 @@ def load_model(path: Path) -> tuple[RunConfig, nn.Module]:
     return config, model.eval()
 
 
-def set_weights(model: nn.Module, tensors: dict[str, Tensor], origin: Path) -> None:
-    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+def set_weights(model: nn.Module, tensors: dict[str, Tensor], origin: Path, part: str = "all") -> None:
+    """All of a model's weights, or those of a part, such as its encoder."""
+    prefix = "" if part == "all" else f"{part}."
+    tensors = {name: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name.startswith(prefix)}
     given = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if not own:
+        raise ValueError(f"this model has no {part} to set the weights of")
     if own != given:
         name = next(n for n in [*own, *given] if own.get(n) != given.get(n))
         raise ValueError(
             f"the weights of {origin} do not fit: {name} is {given.get(name, 'missing')} there, "
             f"{own.get(name, 'missing')} in this model; use the same architecture, encodings and max_positions"
         )
-    model.load_state_dict(tensors)
+    model.load_state_dict(tensors, strict=part == "all")
 
 
 def all_examples(result: dict[str, Any]) -> int:

@@ -57,16 +57,19 @@ def train(config: RunConfig, out: Path, init: Path | None = None, watcher: Watch
     with join_processes(config) as device:
         config = settle(config, device)
         check_memory(config)
+        part = config.train.init_part
+        if init is None and part != "all":
+            raise ValueError(f"init_part {part}: of which model? --init")
         weights = load_weights(init)[1] if init else None
         state = start(config, device)
         if weights is not None and init is not None:
-            set_weights(state.model, weights, init)
+            set_weights(state.model, weights, init, part)
         # Matrices that cannot be drawn or written, in any split, are refused here, before there is a folder.
         for split in SPLITS:
             Stream(config.data, config.train.seed, split, 1).batch(0)
         Lessons(config).batch(0)
         first = Stream(config.data, config.train.seed, "train", PRIOR_NUM).batch(0)
-        if init is None and config.optim.prior_bias:
+        if (init is None or part == "encoder") and config.optim.prior_bias:
             state.model.set_prior(torch.from_numpy(first.targets).to(device))
         check_disk(out, state.model)
         run = Run.create(out, config) if is_first() else Run(out, config)

@@ -59,6 +59,7 @@ class TrainConfig:
     """The budget, and what happens along the way."""
 
     seed: int = 1  # of the weights and of the data
+    init_part: Literal["all", "encoder"] = "all"  # what --init gives: all weights, or the encoder's, to a new decoder
     examples: int = 3_000_000  # how many to train on
     batch_size: int = 64  # examples a step, over all processes
     eval_every: int = 300_000  # examples between evaluations (the paper's epoch)
