@@ -56,7 +56,7 @@ def origin(name: str, task: str) -> Cell:
 def go_on(name: str, task: str, examples: int, evals: int = 4, **changes: Any) -> tuple[RunConfig, str]:
     """The config of a cell that starts from a model of the zoo, and what a reader must know of it."""
     whole = kept_config(name, task)
-    fields: dict[str, Any] = {"examples": examples, "eval_every": max(examples // evals, 1)}
+    fields: dict[str, Any] = {"examples": examples, "eval_every": max(examples // evals, 1), "init_part": "all"}
     config = replace_fields(whole, **(fields | changes))
     return config, f"{describe(config)} that follow {whole.train.examples:,} of {name}"
 
