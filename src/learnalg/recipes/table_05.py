@@ -36,8 +36,8 @@ def cells(scale: str) -> list[Cell]:
         if scale == "paper":
             found.append(Cell(key, paper("matmul", dim, layers, encoding, 60 * MILLION), shows))
         elif (encoding, dim) == ("p1000", "5"):
-            config = kept_config("matmul-5", "matmul")
-            found.append(Cell(key, config, shows, kept="matmul-5", note=describe(config, "matmul-5")))
+            config = kept_config("matmul-5-longer", "matmul")
+            found.append(Cell(key, config, shows, kept="matmul-5-longer", note=describe(config, "matmul-5-longer")))
         elif column in LAPTOP:
             config = fast("matmul", dim, "2/1", LAPTOP[column])
             found.append(Cell(key, config, shows, note=describe(config)))
