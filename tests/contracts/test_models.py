@@ -54,7 +54,12 @@ RECURRENT = {
     "embedding-dim": replace(PAPER, embedding_dim=12),
     "deep-encoder": replace(PAPER, encoder_layers=3, decoder_layers=1),
 }
-RELATIONS = {"relations": replace(PAPER, relations=True), "fast-relations": replace(FAST, relations=True)}
+RELATIONS = {
+    "relations": replace(PAPER, relations=True),
+    "fast-relations": replace(FAST, relations=True),
+    "products": replace(PAPER, products=3),
+    "fast-products": replace(FAST, relations=True, products=3),
+}
 OWN_VARIANTS: dict[str, dict[str, ModelConfig]] = {
     "lstm": RECURRENT,
     "gru": RECURRENT,

@@ -30,6 +30,7 @@ class ModelConfig:
     memory: int = 0  # longest memory, in tokens, that a recurrent model's gates begin with; 0: gates as torch has them
     positions: str = "learned"  # learned, grid (row, column, place in the number), operands (columns in each) or none
     relations: bool = False  # attention is told which tokens share a row, a column, an operand
+    products: int = 0  # channels of each form in which encoder layers multiply rows with columns; 0: none
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
     norm_kind: str = "layer"  # layer or rms: `learnalg list norms`
     activation: str = "relu"  # of the feed-forward network: relu, gelu or relu2
@@ -51,7 +52,7 @@ class ModelConfig:
             *("encoder_loops", "decoder_loops"),
         ):
             need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
-        for name in ("embedding_dim", "memory", "ponder_cost"):
+        for name in ("embedding_dim", "memory", "ponder_cost", "products"):
             need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         need(self.memory != 1, f"memory {self.memory}: 0, or at least 2 tokens")
         need(self.bias or not self.memory, f"memory {self.memory}: is in the gates' biases, and needs --bias")

@@ -8,6 +8,9 @@ Axes: B batch, L tokens, Q queries, K keys.
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
@@ -18,6 +21,15 @@ HEADER = MAX_GRID - 1  # row and column of the tokens before the first number
 
 Cells = tuple[Tensor, Tensor, Tensor]  # row, column in the operand, operand; (B, L) each
 NUM_RELATIONS = 16, 4  # equal rows and columns, operands of query and key
+
+
+class Layout(NamedTuple):
+    """Which token stands where, for `places` square matrices of `size` rows, one behind the other; B may be 1."""
+
+    token_BN: Tensor  # the token in each cell; L where there is none
+    cell_BL: Tensor  # the cell of each token; N where it has none
+    size: int
+    first: int | None  # the first cell's token where the cells are the tokens from there on, in this order
 
 
 def places(side: Side, index_L: Tensor) -> Tensor:
@@ -91,6 +103,30 @@ class Grid(nn.Module):
         header_BL = tokens_BL[:, : self.side.header + self.shift]
         is_shared = not header_BL.is_meta and bool((header_BL == header_BL[:1]).all())
         return self.operand_cells(tokens_BL[:1] if is_shared else tokens_BL)
+
+    def layout(self, tokens_BL: Tensor) -> Layout:
+        """Which token stands in which cell. Of a triangle, a token stands in its cell and in the mirrored one."""
+        L, width = tokens_BL.shape[1], self.side.width
+        if tokens_BL.is_meta:  # has shapes only: the matrix is taken for a square one
+            size = math.isqrt(max(L - self.side.header, 1) // width)
+            empty = torch.empty((1, width * size * size), dtype=torch.long, device="meta")
+            return Layout(empty, torch.empty_like(tokens_BL[:1]), size, None)
+        row_BL, col_BL = self.cells(tokens_BL)
+        is_number_BL = (row_BL != HEADER) & (tokens_BL != self.side.pad)
+        size = 1 + int(torch.where(is_number_BL, row_BL.maximum(col_BL), 0).max())
+        place_L, num_cells = self.places(tokens_BL), width * size * size
+        cell_BL = torch.where(is_number_BL, (place_L * size + row_BL) * size + col_BL, num_cells)
+        is_shared = bool((cell_BL == cell_BL[:1]).all())
+        cell_BL = cell_BL[:1] if is_shared else cell_BL
+        token_BN = torch.full((len(cell_BL), num_cells + 1), L, device=tokens_BL.device)
+        token_BN.scatter_(1, cell_BL, self.order[:L].expand_as(cell_BL))
+        token_BN = token_BN[:, :-1]
+        if self.side.triangle:
+            square = token_BN.view(-1, width, size, size)
+            token_BN = square.minimum(square.mT).flatten(1)  # L, for no token, is the largest
+        first = int(token_BN[0, 0])
+        is_run = width == 1 and bool((token_BN == first + self.order[:num_cells]).all())
+        return Layout(token_BN, cell_BL, size, first if is_run else None)
 
     def num_cols(self, tokens_BL: Tensor) -> Tensor:
         last_dim = min(self.side.header - 1 + self.shift, tokens_BL.shape[1] - 1)  # shorter sequences are all header

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from learnalg.config import ModelConfig
-from learnalg.models.grid import NUM_RELATIONS
+from learnalg.models.grid import NUM_RELATIONS, Layout
 
 
 class RMSNorm(nn.Module):
@@ -74,6 +74,7 @@ class Sight(NamedTuple):
 
     mask: Tensor | None = None  # added to the scores: 0 where a query may look, -inf where not
     relations_BQL: Tensor | None = None  # what is equal of query and key (models/grid.py); B may be 1
+    layout: Layout | None = None  # which token stands where, for products
 
 
 RELATIONS_RATE = 10.0  # Adam moves all weights alike; scores have to move further than they

@@ -49,6 +49,8 @@ def gru(config: ModelConfig, source: Side, target: Side) -> nn.Module:
 class Recurrent(nn.Module):
     def __init__(self, config: ModelConfig, source: Side, target: Side, kind: type[nn.LSTM | nn.GRU]) -> None:
         super().__init__()
+        if config.products:
+            raise ValueError("products are for a transformer's encoder: --products 0")
         if config.relations:
             raise ValueError("relations are for attention, which a recurrent network has none of: --no-relations")
         self.encoder = RecurrentEncoder(config, source, kind)

@@ -16,9 +16,10 @@ from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup
-from learnalg.models.grid import Cells, Grid, relations
+from learnalg.models.grid import Cells, Grid, Layout, relations
 from learnalg.models.layers import Attention, FeedForward, Sight, Sublayer, make_final_norm, make_norm
 from learnalg.models.outputs import make_bias, output_words, set_prior, word_logits
+from learnalg.models.products import Products
 from learnalg.models.seq2seq import Side
 
 
@@ -32,6 +33,7 @@ class Transformer(nn.Module):
         self.decoder = Decoder(config, target)
         self.source_grid = Grid(source, config.max_positions, shift=0) if config.relations else None
         self.target_grid = Grid(target, config.max_positions, shift=1) if config.relations else None
+        self.product_grid = Grid(source, config.max_positions, shift=0) if config.products else None
 
     def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
         mask = self.padding_mask(source_BS) if padded else None
@@ -39,10 +41,13 @@ class Transformer(nn.Module):
         causal_TT = torch.full((T, T), -torch.inf, device=target_BT.device).triu(1)
         source = self.source_grid.shared_cells(source_BS) if self.source_grid else None
         target = self.target_grid.shared_cells(target_BT) if self.target_grid else None
-        memory_BSD = self.encoder(source_BS, see(mask, source, source))
+        memory_BSD = self.encoder(source_BS, see(mask, source, source)._replace(layout=self.layout(source_BS)))
         own, cross = see(causal_TT, target, target), see(mask, target, source)
         logits_BTV: Tensor = self.decoder(target_BT, memory_BSD, own, cross)
         return logits_BTV
+
+    def layout(self, source_BS: Tensor) -> Layout | None:
+        return self.product_grid.layout(source_BS) if self.product_grid else None
 
     def padding_mask(self, source_BS: Tensor) -> Tensor:
         mask_BS = torch.zeros(source_BS.shape, device=source_BS.device)
@@ -51,7 +56,7 @@ class Transformer(nn.Module):
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         mask = self.padding_mask(source_BS)
         cells = self.source_grid.shared_cells(source_BS) if self.source_grid else None
-        memory_BSD = self.encoder(source_BS, see(mask, cells, cells))
+        memory_BSD = self.encoder(source_BS, see(mask, cells, cells)._replace(layout=self.layout(source_BS)))
         state = self.decoder.begin(memory_BSD, mask, max_length)
         if cells is not None:  # one for all is in a tuple, which no reordering of examples goes into
             state["cells"] = cells if len(cells[0]) == 1 else list(cells)
@@ -158,6 +163,7 @@ class EncoderLayer(nn.Module):
     def __init__(self, config: ModelConfig, dim: int) -> None:
         super().__init__()
         self.attention = Attention(config, dim, dim, config.num_heads("encoder"))
+        self.products = Products(config, dim) if config.products else None
         self.feed_forward = FeedForward(config, dim)
         self.around_attention = Sublayer(config, dim)
         self.around_feed_forward = Sublayer(config, dim)
@@ -165,7 +171,10 @@ class EncoderLayer(nn.Module):
     def forward(self, x_BSD: Tensor, sight: Sight) -> Tensor:
         normed = self.around_attention.enter(x_BSD)
         keys, values = self.attention.keys_values(normed)
-        x_BSD = self.around_attention.leave(x_BSD, self.attention(normed, keys, values, sight))
+        change = self.attention(normed, keys, values, sight)
+        if self.products is not None and sight.layout is not None:
+            change = change + self.products(normed, sight.layout)
+        x_BSD = self.around_attention.leave(x_BSD, change)
         change = self.feed_forward(self.around_feed_forward.enter(x_BSD))
         return self.around_feed_forward.leave(x_BSD, change)
 
