@@ -15,7 +15,7 @@ from learnalg.models.products import Multiply, Products, gather, multiply, sprea
 from learnalg.presets import preset
 
 ONE_DIGIT = "floating:digits=1,exponents=-1:1"
-TWO_WORDS = "balanced:base=19,exponents=-1:1"
+TWO_WORDS = "balanced:digits=1,exponents=-1:1"
 
 
 def data(dim: str, task: str = "transpose", encoding: str = ONE_DIGIT, **fields: bool) -> DataConfig:
