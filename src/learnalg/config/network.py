@@ -29,6 +29,7 @@ class ModelConfig:
     embedding_dim: int = 0  # dimensions of a recurrent model's words, on both sides; 0: those of the side
     memory: int = 0  # longest memory, in tokens, that a recurrent model's gates begin with; 0: gates as torch has them
     positions: str = "learned"  # learned, grid (row, column, place in the number), operands (columns in each) or none
+    encoder_positions: str = ""  # those of the encoder, such as place (in the number alone); '': positions
     relations: bool = False  # attention is told which tokens share a row, a column, an operand
     products: int = 0  # channels of each form in which encoder layers multiply rows with columns; 0: none
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer

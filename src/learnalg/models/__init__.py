@@ -36,6 +36,7 @@ def check_model(config: ModelConfig) -> None:
         ("input embedding", config.input_embedding, EMBEDDINGS),
         ("output embedding", config.output_embedding, EMBEDDINGS),
         ("positions", config.positions, POSITIONS),
+        ("encoder positions", config.encoder_positions or config.positions, POSITIONS),
         ("norm kind", config.norm_kind, NORMS),
         ("activation", config.activation, ACTIVATIONS),
     ):

@@ -204,6 +204,20 @@ class OperandPositions(GridPositions):
         return embedded if self.operands is None else embedded + nn.functional.embedding(operand_BL, self.operands)
 
 
+class PlacePositions(nn.Module):
+    """Place within the number alone, or within the header. With relations, which know who shares a row and a column, a
+    transformer's encoder then treats all rows alike, and all columns."""
+
+    def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
+        super().__init__()
+        self.grid = Grid(side, max_positions, shift)
+        self.places = nn.Parameter(torch.empty(side.width + side.header, dim))
+        nn.init.normal_(self.places, std=0.3)
+
+    def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
+        return nn.functional.embedding(self.grid.places(tokens_BL, last_only), self.places)
+
+
 class NoPositions(nn.Module):
     """No positions: for recurrent models, which read in order, and to see what a transformer does without."""
 
@@ -229,5 +243,6 @@ POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {
     "learned": LearnedPositions,
     "grid": GridPositions,
     "operands": OperandPositions,
+    "place": PlacePositions,
     "none": NoPositions,
 }

@@ -84,7 +84,8 @@ class Encoder(nn.Module):
     def __init__(self, config: ModelConfig, side: Side) -> None:
         super().__init__()
         dim = config.width("encoder")
-        self.embed = Embed(config, side, dim, config.input_embedding, shift=0)
+        positions = config.encoder_positions or config.positions
+        self.embed = Embed(config, side, dim, config.input_embedding, positions, shift=0)
         self.layers = nn.ModuleList(EncoderLayer(config, dim) for _ in range(config.encoder_layers))
         self.final = make_final_norm(config, dim)
 
@@ -100,7 +101,7 @@ class Decoder(nn.Module):
     def __init__(self, config: ModelConfig, side: Side) -> None:
         super().__init__()
         dim = config.width("decoder")
-        self.embed = Embed(config, side, dim, config.output_embedding, shift=1)
+        self.embed = Embed(config, side, dim, config.output_embedding, config.positions, shift=1)
         self.layers = nn.ModuleList(
             DecoderLayer(config, dim, config.width("encoder")) for _ in range(config.decoder_layers)
         )
@@ -144,10 +145,10 @@ class Decoder(nn.Module):
 class Embed(nn.Module):
     """Words plus positions; normalised in the paper's post-norm network."""
 
-    def __init__(self, config: ModelConfig, side: Side, dim: int, kind: str, shift: int) -> None:
+    def __init__(self, config: ModelConfig, side: Side, dim: int, kind: str, positions: str, shift: int) -> None:
         super().__init__()
         self.words = EMBEDDINGS[kind](side, dim)
-        self.positions = POSITIONS[config.positions](side, dim, config.max_positions, shift)
+        self.positions = POSITIONS[positions](side, dim, config.max_positions, shift)
         self.norm = make_norm(config, dim) if config.norm == "post" else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
 
