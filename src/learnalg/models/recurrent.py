@@ -129,7 +129,8 @@ class RecurrentDecoder(nn.Module):
 
 def make_embed(config: ModelConfig, side: Side, of: str) -> Embed:
     kind = config.input_embedding if of == "encoder" else config.output_embedding
-    return Embed(config, side, config.words_width(of), kind, shift=int(of == "decoder"))
+    positions = config.encoder_positions if of == "encoder" and config.encoder_positions else config.positions
+    return Embed(config, side, config.words_width(of), kind, positions, shift=int(of == "decoder"))
 
 
 def make_layers(config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU]) -> nn.LSTM | nn.GRU:
