@@ -30,6 +30,7 @@ PRESETS: dict[str, RunConfig] = {
             output_embedding="ordered",
             positions="grid",
             relations=True,
+            products=32,
             norm="pre",
             qk_norm=True,
             bias=False,

@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {
     "max_positions": 64,
 }
 PAPER = replace(PRESETS["paper"].model, **SMALL)
-FAST = replace(PRESETS["fast"].model, relations=False, **SMALL)  # recurrent networks have no attention
+FAST = replace(PRESETS["fast"].model, relations=False, products=0, **SMALL)  # recurrent networks have neither
 VARIANTS: dict[str, ModelConfig] = {
     "paper": PAPER,
     "fast": FAST,
