@@ -41,7 +41,7 @@ def main(rounds: int) -> None:
         config = replace_fields(preset("fast"), task="inverse", dim=str(size), batch_size=64)
         state = start(replace_fields(config, threads=1, precision="fp32"), torch.device("cpu"))
         batch = Lessons(config).batch(0)
-        layout = state.model.layout(torch.from_numpy(batch.sources))
+        layout = state.model.source_grid.layout(torch.from_numpy(batch.sources))
         products = Products(config.model, config.model.dim_model)
         torch.nn.init.normal_(products.out.weight)
         x_BLD = torch.randn(64, batch.sources.shape[1], config.model.dim_model, requires_grad=True)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup
-from learnalg.models.grid import Cells, Grid, Layout, relations
+from learnalg.models.grid import Cells, Grid, relations
 from learnalg.models.layers import Attention, FeedForward, Sight, Sublayer, make_final_norm, make_norm
 from learnalg.models.outputs import make_bias, output_words, set_prior, word_logits
 from learnalg.models.products import Products
@@ -31,23 +31,24 @@ class Transformer(nn.Module):
         self.source, self.target = source, target
         self.encoder = Encoder(config, source)
         self.decoder = Decoder(config, target)
-        self.source_grid = Grid(source, config.max_positions, shift=0) if config.relations else None
-        self.target_grid = Grid(target, config.max_positions, shift=1) if config.relations else None
-        self.product_grid = Grid(source, config.max_positions, shift=0) if config.products else None
+        self.source_grid = Grid(source, config.max_positions, shift=0)
+        self.target_grid = Grid(target, config.max_positions, shift=1)
+        self.has_relations, self.has_products = config.relations, config.products > 0
 
     def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
         mask = self.padding_mask(source_BS) if padded else None
+        memory_BSD, source = self.encode(source_BS, mask)
+        target = self.target_grid.shared_cells(target_BT) if self.has_relations else None
         T = target_BT.shape[1]
         causal_TT = torch.full((T, T), -torch.inf, device=target_BT.device).triu(1)
-        source = self.source_grid.shared_cells(source_BS) if self.source_grid else None
-        target = self.target_grid.shared_cells(target_BT) if self.target_grid else None
-        memory_BSD = self.encoder(source_BS, see(mask, source, source)._replace(layout=self.layout(source_BS)))
         own, cross = see(causal_TT, target, target), see(mask, target, source)
         logits_BTV: Tensor = self.decoder(target_BT, memory_BSD, own, cross)
         return logits_BTV
 
-    def layout(self, source_BS: Tensor) -> Layout | None:
-        return self.product_grid.layout(source_BS) if self.product_grid else None
+    def encode(self, source_BS: Tensor, mask: Tensor | None) -> tuple[Tensor, Cells | None]:
+        cells = self.source_grid.shared_cells(source_BS) if self.has_relations else None
+        layout = self.source_grid.layout(source_BS) if self.has_products else None
+        return self.encoder(source_BS, see(mask, cells, cells)._replace(layout=layout)), cells
 
     def padding_mask(self, source_BS: Tensor) -> Tensor:
         mask_BS = torch.zeros(source_BS.shape, device=source_BS.device)
@@ -55,8 +56,7 @@ class Transformer(nn.Module):
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         mask = self.padding_mask(source_BS)
-        cells = self.source_grid.shared_cells(source_BS) if self.source_grid else None
-        memory_BSD = self.encoder(source_BS, see(mask, cells, cells)._replace(layout=self.layout(source_BS)))
+        memory_BSD, cells = self.encode(source_BS, mask)
         state = self.decoder.begin(memory_BSD, mask, max_length)
         if cells is not None:  # one for all is in a tuple, which no reordering of examples goes into
             state["cells"] = cells if len(cells[0]) == 1 else list(cells)
@@ -66,7 +66,7 @@ class Transformer(nn.Module):
         at = state["length"]
         state["prefix"][:, at] = tokens_B
         own, cross = Sight(), Sight(state["mask"])
-        if self.target_grid:
+        if self.has_relations:
             written = self.target_grid.shared_cells(state["prefix"][:, : at + 1])
             last = written[0][:, -1:], written[1][:, -1:], written[2][:, -1:]
             own, cross = see(None, last, written), see(state["mask"], last, state["cells"])
