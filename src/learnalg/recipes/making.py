@@ -66,6 +66,10 @@ def describe(config: RunConfig, kept: str = "") -> str:
     data, model = config.data, config.model
     encodings = f"{data.input_encoding}/{data.output_encoding}".upper()
     layers = f"{model.encoder_layers}/{model.decoder_layers} layers of {model.dim_model} dimensions"
+    if model.architecture == "universal":
+        layers += f", the encoder's gone through {model.encoder_loops} times"
+    if model.products:
+        layers += ", with products"
     init = starts_from(find_recipe(kept)) if kept in recipes() else ""
     after = f" that follow those of {init}" if init else ""
     easy = config.curriculum

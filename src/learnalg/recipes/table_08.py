@@ -27,10 +27,16 @@ KEPT_COLUMN = 3
 def cells(scale: str) -> list[Cell]:
     if scale == "laptop":
         dim, encoding, _ = COLUMNS[KEPT_COLUMN]
-        config = kept_config("eigenvectors-5", "eigenvectors")
+        config = kept_config("eigenvectors-5-products", "eigenvectors")
         shows = by_tolerance(KEPT_COLUMN + 1)
         return [
-            Cell(slug(encoding, dim), config, shows, kept="eigenvectors-5", note=describe(config, "eigenvectors-5"))
+            Cell(
+                slug(encoding, dim),
+                config,
+                shows,
+                kept="eigenvectors-5-products",
+                note=describe(config, "eigenvectors-5-products"),
+            )
         ]
     return [
         Cell(slug(encoding, dim), paper("eigenvectors", dim, layers, encoding, BUDGET), by_tolerance(column))
