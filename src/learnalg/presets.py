@@ -31,6 +31,7 @@ PRESETS: dict[str, RunConfig] = {
             positions="grid",
             relations=True,
             products=32,
+            product_norm="matrix",
             norm="pre",
             qk_norm=True,
             bias=False,

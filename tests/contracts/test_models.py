@@ -59,6 +59,7 @@ RELATIONS = {
     "fast-relations": replace(FAST, relations=True),
     "products": replace(PAPER, products=3),
     "fast-products": replace(FAST, relations=True, products=3),
+    "products-of-tokens": replace(FAST, relations=True, products=3, product_norm="token"),
 }
 OWN_VARIANTS: dict[str, dict[str, ModelConfig]] = {
     "lstm": RECURRENT,

@@ -32,9 +32,13 @@ def read(config: DataConfig, *shapes: tuple[int, int]) -> Tensor:
     return torch.from_numpy(np.stack([np.pad(t, (0, longest - len(t)), constant_values=1) for t in tokens]))
 
 
-def module(channels: int = 2, dim: int = 8) -> Products:
+def module(norm: str = "token") -> Products:
     torch.manual_seed(0)
-    return Products(ModelConfig(products=channels), dim).double()
+    return Products(ModelConfig(products=2, product_norm=norm), dim=8).double()
+
+
+def rms(x: Tensor) -> Tensor:
+    return (x.square().mean() + 1e-6).sqrt()
 
 
 @torch.no_grad()
@@ -48,6 +52,8 @@ def by_hand(products: Products, x_LD: Tensor, rows: int, cols: int, header: int,
             a, b = (torch.zeros((size, size), dtype=x_LD.dtype) for _ in range(2))
             a[:rows, :cols] = products.left(x_LD)[at, c].view(rows, cols)
             b[:rows, :cols] = products.right(x_LD)[at, c].view(rows, cols)
+            if products.is_even:
+                a, b = a / rms(products.left(x_LD)[at]), b / rms(products.right(x_LD)[at])
             made = (a @ b, a.T @ b, a @ b.T)[c // channels]
             sums[at, c] = made[:rows, :cols].flatten()
     return products.out(sums)
@@ -59,13 +65,17 @@ def test_multiply_is_a_matrix_product_a_channel() -> None:
     assert torch.autograd.gradcheck(Multiply.apply, (a.requires_grad_(), b.requires_grad_()))
 
 
+both_norms = pytest.mark.parametrize("norm", ["token", "matrix"])
+
+
+@both_norms
 @pytest.mark.parametrize(
     ("shape", "encoding", "width"),
     [((3, 3), ONE_DIGIT, 1), ((2, 4), ONE_DIGIT, 1), ((3, 1), ONE_DIGIT, 1), ((3, 3), TWO_WORDS, 2)],
 )
-def test_rows_are_multiplied_with_columns(shape: tuple[int, int], encoding: str, width: int) -> None:
+def test_rows_are_multiplied_with_columns(shape: tuple[int, int], encoding: str, width: int, norm: str) -> None:
     config = data("x".join(map(str, shape)), encoding=encoding)
-    side, tokens_BL, products = sides(config)[0], read(config, shape, shape), module()
+    side, tokens_BL, products = sides(config)[0], read(config, shape, shape), module(norm)
     layout = Grid(side, 64, 0).layout(tokens_BL)
     assert (layout.first is None) == (shape[0] != shape[1] or width > 1)  # the quick way is for whole squares
     x = torch.randn(2, tokens_BL.shape[1], 8, dtype=torch.double)
@@ -73,16 +83,17 @@ def test_rows_are_multiplied_with_columns(shape: tuple[int, int], encoding: str,
     torch.testing.assert_close(products(x, layout).detach(), expected)
 
 
-def test_sizes_may_differ_in_a_batch() -> None:
-    config = data("2-3")
-    side, tokens_BL, products = sides(config)[0], read(config, (2, 2), (3, 3)), module()
+@both_norms
+@pytest.mark.parametrize(("encoding", "width"), [(ONE_DIGIT, 1), (TWO_WORDS, 2)])
+def test_sizes_may_differ_in_a_batch(encoding: str, width: int, norm: str) -> None:
+    config = data("2-3", encoding=encoding)
+    side, tokens_BL, products = sides(config)[0], read(config, (2, 2), (3, 3)), module(norm)
     layout = Grid(side, 64, 0).layout(tokens_BL)
     x = torch.randn(2, tokens_BL.shape[1], 8, dtype=torch.double)
-    found = products(x, layout).detach()
-    small = by_hand(products, x[0, : side.header + 4], 2, 2, side.header)
-    torch.testing.assert_close(found[0, : side.header + 4], small)
-    torch.testing.assert_close(found[1], by_hand(products, x[1], 3, 3, side.header))
-    assert not found[0, side.header + 4 :].any()  # padding gets nothing
+    found, end = products(x, layout).detach(), side.header + 4 * width
+    torch.testing.assert_close(found[0, :end], by_hand(products, x[0, :end], 2, 2, side.header, width))
+    torch.testing.assert_close(found[1], by_hand(products, x[1], 3, 3, side.header, width))
+    assert not found[0, end:].any()  # padding gets nothing
 
 
 def test_a_triangle_stands_for_the_whole_matrix() -> None:

@@ -28,6 +28,7 @@ class Layout(NamedTuple):
 
     token_BN: Tensor  # the token in each cell; L where there is none
     cell_BL: Tensor  # the cell of each token; N where it has none
+    filled_M: Tensor  # how many cells of each matrix have a token; one number where all are alike
     size: int
     first: int | None  # the first cell's token where the cells are the tokens from there on, in this order
 
@@ -110,7 +111,7 @@ class Grid(nn.Module):
         if tokens_BL.is_meta:  # has shapes only: the matrix is taken for a square one
             size = math.isqrt(max(L - self.side.header, 1) // width)
             empty = torch.empty((1, width * size * size), dtype=torch.long, device="meta")
-            return Layout(empty, torch.empty_like(tokens_BL[:1]), size, None)
+            return Layout(empty, torch.empty_like(tokens_BL[:1]), torch.empty(1, device="meta"), size, None)
         row_BL, col_BL = self.cells(tokens_BL)
         is_number_BL = (row_BL != HEADER) & (tokens_BL != self.side.pad)
         size = 1 + int(torch.where(is_number_BL, row_BL.maximum(col_BL), 0).max())
@@ -126,7 +127,8 @@ class Grid(nn.Module):
             token_BN = square.minimum(square.mT).flatten(1)  # L, for no token, is the largest
         first = int(token_BN[0, 0])
         is_run = width == 1 and bool((token_BN == first + self.order[:num_cells]).all())
-        return Layout(token_BN, cell_BL, size, first if is_run else None)
+        filled_M = ((token_BN < L).sum(1) // width).repeat_interleave(1 if is_shared else width)
+        return Layout(token_BN, cell_BL, filled_M, size, first if is_run else None)
 
     def num_cols(self, tokens_BL: Tensor) -> Tensor:
         last_dim = min(self.side.header - 1 + self.shift, tokens_BL.shape[1] - 1)  # shorter sequences are all header

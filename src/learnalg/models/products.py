@@ -11,7 +11,7 @@ terms over k, of two linear maps of the tokens, in three forms of which one is r
 What is multiplied, and what for, is learned; that there are rows and columns is told. Numbers of several words have a
 matrix for each place; tokens that stand in no cell (dimensions, padding) get nothing.
 
-Axes: B batch, L tokens, D dimensions, C channels, N cells, s rows and columns.
+Axes: B batch, L tokens, D dimensions, C channels, M matrices, N cells, s rows and columns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from learnalg.models.grid import Layout
 
 
 def spread(x_BLC: Tensor, layout: Layout) -> Tensor:
-    """What the tokens in the cells have, and zero where there is none: (B, places, s, s, C), places into the batch."""
+    """What the tokens in the cells have, and zero where there is none: (M, s, s, C), M matrices, one for each example
+    and place."""
     s, C = layout.size, x_BLC.shape[2]
     if layout.first is not None:
         return x_BLC[:, layout.first : layout.first + s * s].unflatten(1, (s, s))
@@ -49,6 +50,13 @@ def look_up(rows_BLC: Tensor, index_BN: Tensor) -> Tensor:
     return padded_BLC.gather(1, index_BN[:, :, None].expand(-1, -1, rows_BLC.shape[2]))
 
 
+def even(grid: Tensor, layout: Layout) -> Tensor:
+    """Of mean square 1, for each example by one factor. Numbers of a matrix keep their ratios, which a norm of each
+    token by itself bends."""
+    square = grid.square().sum((1, 2, 3), keepdim=True) / (grid.shape[-1] * layout.filled_M.view(-1, 1, 1, 1))
+    return grid * torch.rsqrt(square + 1e-6)
+
+
 def multiply(a_BikC: Tensor, b_BkjC: Tensor) -> Tensor:
     """Matrix products, channel by channel: (B, i, j, C)."""
     made = a_BikC[:, :, 0, None] * b_BkjC[:, None, 0]
@@ -59,7 +67,7 @@ def multiply(a_BikC: Tensor, b_BkjC: Tensor) -> Tensor:
 
 class Multiply(torch.autograd.Function):
     """`multiply` with its gradient, which are two such products. Matrices are small and channels many: on a CPU
-    products of whole channels are two to three times as fast as a batch of matrix products (docs/log.md)."""
+    products of whole channels are faster than a batch of matrix products (benchmarks/products.py)."""
 
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
@@ -75,6 +83,7 @@ class Multiply(torch.autograd.Function):
 class Products(nn.Module):
     def __init__(self, config: ModelConfig, dim: int) -> None:
         super().__init__()
+        self.is_even = config.product_norm == "matrix"
         channels = 3 * config.products
         self.left = nn.Linear(dim, channels, bias=False)
         self.right = nn.Linear(dim, channels, bias=False)
@@ -83,8 +92,10 @@ class Products(nn.Module):
             nn.init.zeros_(self.out.weight)
 
     def forward(self, x_BLD: Tensor, layout: Layout) -> Tensor:
-        a, b, c = spread(self.left(x_BLD), layout).chunk(3, -1)
-        x, y, z = spread(self.right(x_BLD), layout).chunk(3, -1)
+        left, right = spread(self.left(x_BLD), layout), spread(self.right(x_BLD), layout)
+        if self.is_even:
+            left, right = even(left, layout), even(right, layout)
+        (a, b, c), (x, y, z) = left.chunk(3, -1), right.chunk(3, -1)
         made = [Multiply.apply(a, x), Multiply.apply(b.transpose(1, 2), y), Multiply.apply(c, z.transpose(1, 2))]
         out: Tensor = self.out(gather(torch.cat(made, -1), layout, x_BLD.shape[1]))
         return out

@@ -174,7 +174,7 @@ class EncoderLayer(nn.Module):
         keys, values = self.attention.keys_values(normed)
         change = self.attention(normed, keys, values, sight)
         if self.products is not None and sight.layout is not None:
-            change = change + self.products(normed, sight.layout)
+            change = change + self.products(x_BSD if self.products.is_even else normed, sight.layout)
         x_BSD = self.around_attention.leave(x_BSD, change)
         change = self.feed_forward(self.around_feed_forward.enter(x_BSD))
         return self.around_feed_forward.leave(x_BSD, change)
