@@ -109,6 +109,19 @@ def test_runs_of_a_changed_tree_are_not_kept(finished, shelf, commits):
     assert not list(shelf.iterdir())
 
 
+@pytest.mark.parametrize(("commits", "is_kept"), [(["0123abc+", "4567def"], False), (["0123abc", "4567def+"], True)])
+def test_what_was_changed_at_a_resumption_may_be_said(finished, shelf, commits, is_kept):
+    (session,) = json.loads((finished / "provenance.json").read_text())
+    (finished / "provenance.json").write_text(json.dumps([session | {"commit": commit} for commit in commits]))
+    if not is_kept:
+        with pytest.raises(ValueError, match="not committed"):
+            zoo.keep(finished, "tiny", shelf, "a comment")
+        return
+    zoo.keep(finished, "tiny", shelf, "a comment")
+    assert json.loads((shelf / "tiny.json").read_text())["provenance"]["uncommitted"] == "a comment"
+    assert "a comment" in (shelf / "tiny.md").read_text()
+
+
 def test_unfinished_runs_are_not_kept(finished, shelf):
     (finished / "result.json").unlink()
     with pytest.raises(ValueError, match="has not finished"):

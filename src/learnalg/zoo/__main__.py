@@ -14,7 +14,8 @@ from learnalg.train import RESULT_FILE, curve
 MOST_BYTES = 15_000_000
 
 
-def keep(folder: Path, name: str, results: Path) -> None:
+def keep(folder: Path, name: str, results: Path, uncommitted: str = "") -> None:
+    """`uncommitted` says what was not committed when the run was resumed; it stands in the result and on the card."""
     run = Run.open(folder)
     result_file = folder / RESULT_FILE
     if not result_file.is_file():
@@ -23,11 +24,17 @@ def keep(folder: Path, name: str, results: Path) -> None:
         raise ValueError(f"the weights of {folder} are larger than {MOST_BYTES:,} bytes")
     result = json.loads(result_file.read_text())
     sessions = run.sessions()
-    if any(session["commit"].endswith("+") for session in sessions):
-        raise ValueError(f"{folder} was trained with changes that are not committed")
+    is_changed = [session["commit"].endswith("+") for session in sessions]
+    if is_changed[0] or (any(is_changed) and not uncommitted):
+        raise ValueError(
+            f"{folder} was trained with changes that are not committed; a run that began without may be kept "
+            "if a third argument says what was changed when it was resumed"
+        )
     # The first session has what the run was started with; another budget on its way is part of that.
     commands = [sessions[0]["command"], *(session["command"] for session in sessions if "examples" in session)]
     result["provenance"] = sessions[0] | {"command": "; ".join(commands)}
+    if any(is_changed):
+        result["provenance"]["uncommitted"] = uncommitted
     result["curve"] = curve(run)
     # What the weights that it started from had learned from counts as well.
     origin = result["provenance"].get("init", "")
@@ -59,6 +66,8 @@ def card(name: str, result: dict[str, Any]) -> str:
         f"`learnalg evaluate {name} --sigma-factor 2`.",
         f"**Check:** `learnalg verify results/{name}.json`.",
     ]
+    if "uncommitted" in result["provenance"]:
+        lines.append(f"**Not committed** when it was resumed: {result['provenance']['uncommitted']}.")
     return f"# {name}\n\n" + "".join(f"- {line}\n" for line in lines)
 
 
@@ -67,4 +76,4 @@ def within(tolerance: float) -> str:
 
 
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]), sys.argv[2], Path("results"))
+    keep(Path(sys.argv[1]), sys.argv[2], Path("results"), *sys.argv[3:4])
