@@ -31,7 +31,6 @@ PRESETS: dict[str, RunConfig] = {
             positions="grid",
             relations=True,
             products=32,
-            product_norm="matrix",
             norm="pre",
             qk_norm=True,
             bias=False,

@@ -191,6 +191,7 @@ def test_a_tiny_model_learns_to_transpose(tmp_path, kind):
         learnalg.preset("fast"),
         architecture=kind,
         relations=False,
+        products=0,
         task="transpose",
         dim="2",
         input_encoding="floating:digits=1,exponents=-1:1",

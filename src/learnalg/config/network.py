@@ -32,7 +32,7 @@ class ModelConfig:
     encoder_positions: str = ""  # those of the encoder, such as place (in the number alone); '': positions
     relations: bool = False  # attention is told which tokens share a row, a column, an operand
     products: int = 0  # channels of each form in which encoder layers multiply rows with columns; 0: none
-    product_norm: Literal["token", "matrix"] = "token"  # what products read: token by token normalised, or as a whole
+    product_norm: Literal["matrix", "token"] = "matrix"  # what products read, normalised as a whole or token by token
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
     norm_kind: str = "layer"  # layer or rms: `learnalg list norms`
     activation: str = "relu"  # of the feed-forward network: relu, gelu or relu2
