@@ -214,7 +214,8 @@ def test_muon_moves_the_hidden_matrices_and_adamw_the_rest():
     assert type(adamw) is torch.optim.AdamW
     attention = [f"{kind}.weight" for kind in ("query", "key", "value", "out")]
     hidden = [*(f"attention.{name}" for name in attention), "feed_forward.up.weight", "feed_forward.down.weight"]
-    expected = {f"encoder.layers.{k}.{name}" for k in (0, 1) for name in hidden}
+    products = [f"products.{name}.weight" for name in ("left", "right", "out")]
+    expected = {f"encoder.layers.{k}.{name}" for k in (0, 1) for name in (*hidden, *products)}
     expected |= {f"decoder.layers.0.{name}" for name in (*hidden, *(f"cross.{name}" for name in attention))}
     assert names(model, muon) == expected
     assert names(model, adamw) == {name for name, _ in model.named_parameters()} - expected
