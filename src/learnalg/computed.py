@@ -175,8 +175,8 @@ def inversion_analysis(scale: str, root: Path) -> dict[str, Any]:
 
 
 def _anatomy(task: str, run: str, scale: str, root: Path) -> dict[str, Any]:
-    """Of the kept model of the task that is right most often, since where nothing is right no failure stands out; at
-    scale paper of the table's own run, at scale smoke of a network that has learned nothing."""
+    """Of a kept model of the task; at scale paper of the table's own run, at scale smoke of a network that has learned
+    nothing."""
     path = root / "runs" / run if scale == "paper" else _best_kept(task, root)
     if scale != "smoke" and (path is None or (scale == "paper" and not path.is_dir())):
         return {}
@@ -190,13 +190,16 @@ def _anatomy(task: str, run: str, scale: str, root: Path) -> dict[str, Any]:
 
 
 def _best_kept(task: str, root: Path) -> Path | None:
-    """The kept model of a task with the highest accuracy in its result."""
-    shares = {}
+    """The kept model of a task for the largest matrices, the paper's where there is one, among those that are right
+    more often than not: where nothing is right no failure stands out. Of several, the one that is right most often."""
+    ranks = {}
     for path in (root / "results").glob("*.json"):
         result = json.loads(path.read_text())
         if result["config"]["data"]["task"] == task and (ZOO / f"{path.stem}.safetensors").is_file():
-            shares[path.stem] = result["report"]["accuracy"]["l1"]["0.05"]
-    return Path(max(shares, key=lambda name: shares[name])) if shares else None
+            share = result["report"]["accuracy"]["l1"]["0.05"]
+            largest = max(map(int, re.split("[-x]", result["config"]["data"]["dim"])))
+            ranks[path.stem] = share > 0.5, largest, share
+    return Path(max(ranks, key=lambda name: ranks[name])) if ranks else None
 
 
 def _untrained(task: str) -> tuple[RunConfig, nn.Module]:
