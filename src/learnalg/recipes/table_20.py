@@ -38,7 +38,7 @@ MODELS = (("fp15", "4/1"), ("fp15", "6/1"), ("p1000", "4/1"), ("p1000", "6/1"))
 OUT_OF_DOMAIN = (0, 2, 10, 9, 11, 7, 8)  # the rows of table 12, in its order
 LAPTOP = (0, 2, 7, 8)  # rows
 LAPTOP_EXAMPLES = 64_000  # that follow those of the Wigner model
-KEPT = {0: "eigenvalues-5", 7: "laplace-5"}  # of the first, iid-uniform is another name of wigner
+KEPT = {0: "eigenvalues-5-relations", 7: "laplace-5"}  # of the first, iid-uniform is another name of wigner
 
 # Table 12's test sets: ensemble and sigma_test / sigma_train; sigma_train is that of A = 10 for all training sets.
 TEST_SETS = (
