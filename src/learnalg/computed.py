@@ -177,7 +177,7 @@ def inversion_analysis(scale: str, root: Path) -> dict[str, Any]:
 def _anatomy(task: str, run: str, scale: str, root: Path) -> dict[str, Any]:
     """Of a kept model of the task; at scale paper of the table's own run, at scale smoke of a network that has learned
     nothing."""
-    path = root / "runs" / run if scale == "paper" else _best_kept(task, root)
+    path = root / "runs" / run if scale == "paper" else best_kept(task, root)
     if scale != "smoke" and (path is None or (scale == "paper" and not path.is_dir())):
         return {}
     config, model = _untrained(task) if scale == "smoke" or path is None else load_model(path)
@@ -189,7 +189,7 @@ def _anatomy(task: str, run: str, scale: str, root: Path) -> dict[str, Any]:
     return found | {"model": "untrained" if scale == "smoke" or path is None else f"{path.name}: {sizes}"}
 
 
-def _best_kept(task: str, root: Path) -> Path | None:
+def best_kept(task: str, root: Path) -> Path | None:
     """The kept model of a task for the largest matrices, the paper's where there is one, among those that are right
     more often than not: where nothing is right no failure stands out. Of several, the one that is right most often."""
     ranks = {}
