@@ -27,15 +27,15 @@ KEPT_COLUMN = 3
 def cells(scale: str) -> list[Cell]:
     if scale == "laptop":
         dim, encoding, _ = COLUMNS[KEPT_COLUMN]
-        config = kept_config("eigenvectors-5-longer", "eigenvectors")
+        config = kept_config("eigenvectors-5", "eigenvectors")
         shows = by_tolerance(KEPT_COLUMN + 1)
         return [
             Cell(
                 slug(encoding, dim),
                 config,
                 shows,
-                kept="eigenvectors-5-longer",
-                note=describe(config, "eigenvectors-5-longer"),
+                kept="eigenvectors-5",
+                note=describe(config, "eigenvectors-5"),
             )
         ]
     return [
