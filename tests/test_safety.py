@@ -48,6 +48,16 @@ def test_retraining_takes_over_the_network_of_its_origin(tiny_run, tmp_path):
     assert config.model == tiny_run.config.model and config.data.dim == "3"
 
 
+@pytest.mark.parametrize(
+    ("flags", "is_said"), [("", True), ("--seed 5", False), ("--batch-size 16", False), ("--dim 3", False)]
+)
+def test_retraining_says_that_it_sees_the_same_examples(tiny_run, tmp_path, capsys, flags, is_said):
+    base = ["train", "--config", str(tiny_run.folder / "config.json"), "--init", str(tiny_run.folder)]
+    few = ["--examples", "64", "--eval-num", "5", "--final-num", "5", "--out", str(tmp_path / "run")]
+    assert main([*base, *few, *flags.split()]) == 0
+    assert ("has learned from these examples (seed" in capsys.readouterr().err) == is_said
+
+
 def test_the_factor_of_an_evaluation_multiplies_that_of_the_training(tiny_run, capsys):
     assert (
         main(["evaluate", str(tiny_run.folder), "--num", "5", "--sigma-factor", "0.5", "--noise", "0.1", "--json"]) == 0

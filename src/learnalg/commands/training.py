@@ -46,6 +46,9 @@ def run_train(arguments: list[str]) -> int:
     config = command.run
     out = command.out or Path("runs") / f"{config.data.task}-{config.data.dim}-seed-{config.train.seed}"
     hint = " ".join(["learnalg resume", str(out), *flags_of(plugins, "--plugin")])
+    if command.init and not command.quiet and _sees_again(command.init, config):
+        seed = config.train.seed
+        print(f"{command.init} has learned from these examples (seed {seed}): --seed N for new ones", file=sys.stderr)
     return _watched(config, out, command.quiet, hint, lambda watcher: train(config, out, command.init, watcher))
 
 
@@ -56,6 +59,15 @@ def _like(origin: Path, base: RunConfig) -> RunConfig:
     config, _ = load_weights(origin)
     words = {name: getattr(config.data, name) for name in ("input_encoding", "output_encoding")}
     return replace(base, model=config.model, data=replace(base.data, **words))
+
+
+def _sees_again(origin: Path, config: RunConfig) -> bool:
+    """Whether a run draws the same batches as the one that it starts from."""
+    from learnalg.runs import load_weights
+
+    before, _ = load_weights(origin)
+    same_draws = (before.train.seed, before.train.batch_size) == (config.train.seed, config.train.batch_size)
+    return same_draws and before.data == config.data
 
 
 @dataclass(frozen=True)
