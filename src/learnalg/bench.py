@@ -18,7 +18,7 @@ from learnalg.data import Stream, fixed_set
 from learnalg.evaluate import predict
 from learnalg.flops import count_flops
 from learnalg.presets import preset
-from learnalg.processes import pick_device
+from learnalg.processes import pick_device, prepare_cpu
 from learnalg.step import TrainState, start, train_step
 from learnalg.train import settle
 
@@ -65,7 +65,7 @@ def _seconds(work: Callable[..., object], *arguments: object) -> float:
 
 def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> tuple[dict[str, float], list[Speed]]:
     """The machine's rates by precision, and the speed of each case."""
-    torch.set_flush_denormal(True)
+    prepare_cpu()
     device = pick_device("cpu")
     configs = {name: settle(config, device) for name, config in cases.items()}
     states = {name: start(config, device) for name, config in configs.items()}
