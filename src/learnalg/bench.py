@@ -18,7 +18,7 @@ from learnalg.data import Stream, fixed_set
 from learnalg.evaluate import predict
 from learnalg.flops import count_flops
 from learnalg.presets import preset
-from learnalg.processes import pick_device, prepare_cpu
+from learnalg.processes import as_torch_has_it, pick_device, prepare_cpu
 from learnalg.step import TrainState, start, train_step
 from learnalg.train import settle
 
@@ -44,7 +44,8 @@ class Speed:
 
 
 def _plain(config: RunConfig, device: torch.device) -> TrainState:
-    """The same network and batch without what makes a step fast: fp32, not compiled, Adam a tensor at a time."""
+    """The same network and batch without what makes a step fast: fp32, not compiled, Adam a tensor at a time, and
+    products as torch has them (`as_torch_has_it`)."""
     state = start(replace_fields(config, optimizer="adam", precision="fp32", compile=False), device)
     adam = torch.optim.Adam(state.optimizer.params, config.optim.learning_rate, foreach=False)
     state.optimizer.parts = [adam]
@@ -83,7 +84,8 @@ def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> 
         for name, state in states.items():
             made = _seconds(streams[name].batch, round_)
             trained = _seconds(train_step, state, batches[name])
-            plainly = _seconds(train_step, plain[name], batches[name])
+            with as_torch_has_it():
+                plainly = _seconds(train_step, plain[name], batches[name])
             state.model.eval()
             decoded = _seconds(predict, state.model, configs[name].data, sources[name])
             state.model.train()

@@ -57,6 +57,17 @@ def prepare_cpu() -> None:
             settings.fp32_precision = "none"
 
 
+@contextmanager
+def as_torch_has_it() -> Iterator[None]:
+    """Products in fp32 by torch's own choice, to compare with."""
+    settings = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    before, settings.fp32_precision = settings.fp32_precision, "none"
+    try:
+        yield
+    finally:
+        settings.fp32_precision = before
+
+
 def _is_exact() -> bool:
     """Whether products in fp32 are as good as fp32 is."""
     a = torch.linspace(-1, 1, 256 * 256).view(256, 256).sin()

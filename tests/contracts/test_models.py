@@ -46,6 +46,7 @@ VARIANTS: dict[str, ModelConfig] = {
     "relu2": replace(PAPER, activation="relu2"),
     "dropout": replace(PAPER, dropout=0.3),
     "ordered-output": replace(PAPER, output_embedding="ordered"),
+    "decades-output": replace(PAPER, output_embedding="decades"),
     "ordered-output-untied": replace(PAPER, output_embedding="ordered", tied=False),
     **{f"positions-{name}": replace(PAPER, positions=name) for name in POSITIONS if name != PAPER.positions},
     **{f"embedding-{name}": replace(PAPER, input_embedding=name) for name in EMBEDDINGS if name != "lookup"},
@@ -56,6 +57,7 @@ RECURRENT = {
 }
 RELATIONS = {
     "relations": replace(PAPER, relations=True),
+    "relations-from-the-start": replace(PAPER, relations=True, relation_start=12.0),
     "fast-relations": replace(FAST, relations=True),
     "products": replace(PAPER, products=3),
     "fast-products": replace(FAST, relations=True, products=3),

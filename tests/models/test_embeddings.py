@@ -19,6 +19,7 @@ from learnalg.models.embeddings import (
     Number,
     OperandPositions,
     Ordered,
+    decades,
     ordered,
     value_features,
 )
@@ -470,6 +471,35 @@ def test_periods_of_ordered_words_go_from_twice_the_range_to_some_thirty_words()
     assert stop - start == 1999
     crossings = (np.diff(np.sign(sines[1:]), axis=0) != 0).sum(axis=0)
     np.testing.assert_allclose(crossings, 2.0 ** np.arange(8) - 1, atol=1)
+
+
+@pytest.mark.parametrize("name", ["p1000", "b1999"])
+def test_decades_know_a_mantissa_by_its_logarithm(name):
+    """The waves of 2.00 are those of log 2, of -2.00 the same with the other sign; the last word of a decade is next to
+    its first."""
+    tokenizer = Tokenizer(name)
+    side = side_of(tokenizer)
+    plain, told = Ordered(side, 8).features_VF, Ordered(side, 8, decades=True).features_VF
+    torch.testing.assert_close(told[:, : plain.shape[1]], plain)
+    waves_VF = told[:, plain.shape[1] :].numpy()
+    assert waves_VF.shape[1] == (28 if name == "b1999" else 14)
+    start, stop = max(tokenizer.ordered.tolist(), key=lambda span: span[1] - span[0])
+    word = {round(100 * side.values[k]): k for k in range(start, stop)}
+    phases = 2 * np.pi * np.log10(2) * 2.0 ** np.arange(7)
+    np.testing.assert_allclose(waves_VF[word[200], :14], [*np.sin(phases), *np.cos(phases)], atol=1e-6)
+    if name == "b1999":
+        np.testing.assert_allclose(waves_VF[word[-200], 14:], -waves_VF[word[200], 14:], atol=1e-6)
+        assert not waves_VF[word[99]].any()  # no number is written so
+    near, far = (np.abs(waves_VF[word[k]] - waves_VF[word[100]]).max() for k in (999, 500))
+    assert near < 0.2 < far
+    is_ordered = np.diff(tokenizer.ordered, axis=1)[:, 0] > 1
+    assert not waves_VF[~is_ordered].any()
+
+
+def test_decades_of_digits_are_rows_of_their_own():
+    assert type(decades(side_of(Tokenizer("p10")), 32)) is Lookup
+    with pytest.raises(ValueError, match="need the words' values"):
+        decades(Side(40, ordered=np.array([[0, 40]] * 40)), 8)
 
 
 def test_ordered_words_need_their_ranges():

@@ -13,6 +13,7 @@ from torch import Tensor
 from learnalg.config import DataConfig, ModelConfig
 from learnalg.models import build, sides
 from learnalg.models.grid import HEADER, NUM_RELATIONS, Cells, Grid, relations, upper_cells
+from learnalg.models.layers import RELATIONS_RATE, relation_start
 
 ONE_DIGIT = "floating:digits=1,exponents=-1:1"
 ROW, COL, ROW_IS_COL, COL_IS_ROW = 4, 8, 16, 32
@@ -103,6 +104,23 @@ def test_relations_begin_at_zero_and_then_count():
         assert not torch.allclose(plain(source, target), told(source, target), atol=1e-4)
         with torch.no_grad():
             table.zero_()
+
+
+def test_first_heads_look_where_they_are_told():
+    """Six heads: the same cell, the mirrored one, the same row, the same column, and these two crossed."""
+    scores = relation_start(8, 12.0)
+    assert scores.shape == (NUM_RELATIONS[0], 8)
+    assert not scores[:, 6:].any()
+    for equal in range(16):
+        row, col, row_is_col, col_is_row = (bool(equal & bit) for bit in (1, 2, 4, 8))
+        expected = [row and col, row_is_col and col_is_row, row, col, row_is_col, col_is_row]
+        assert scores[equal, :6].tolist() == [12.0 * is_seen for is_seen in expected]
+    assert relation_start(2, 12.0).shape == (16, 2)
+    config = data("transpose", "3")
+    told = model_of(config, relations=True, relation_start=12.0)
+    assert told.decoder.layers[0].cross.relations.max() * RELATIONS_RATE == 12.0
+    with pytest.raises(ValueError, match="needs --relations"):
+        ModelConfig(relation_start=12.0)
 
 
 @pytest.mark.parametrize("config", [data("add", "1-3"), replace(data("eigenvalues", "1-3"), triangle=True)])

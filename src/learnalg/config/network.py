@@ -25,12 +25,15 @@ class ModelConfig:
     dropout: float = 0.0  # share of activations dropped in training
     max_positions: int = 512  # longest sequence
     input_embedding: str = "lookup"  # of the encoder's words: `learnalg list embeddings`
-    output_embedding: str = "lookup"  # of the decoder's words; others than lookup and ordered need --no-tied
+    output_embedding: str = "lookup"  # of the decoder's words; others than lookup, ordered, decades need --no-tied
     embedding_dim: int = 0  # dimensions of a recurrent model's words, on both sides; 0: those of the side
     memory: int = 0  # longest memory, in tokens, that a recurrent model's gates begin with; 0: gates as torch has them
     positions: str = "learned"  # learned, grid (row, column, place in the number), operands (columns in each) or none
     encoder_positions: str = ""  # those of the encoder, such as place (in the number alone); '': positions
     relations: bool = False  # attention is told which tokens share a row, a column, an operand
+    relation_start: float = (
+        0.0  # score with which six heads begin to look at the same cell, row, column, ...; such as 12
+    )
     products: int = 0  # channels of each form in which encoder layers multiply rows with columns; 0: none
     product_norm: Literal["matrix", "token"] = "matrix"  # what products read, normalised as a whole or token by token
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer
@@ -54,8 +57,9 @@ class ModelConfig:
             *("encoder_loops", "decoder_loops"),
         ):
             need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
-        for name in ("embedding_dim", "memory", "ponder_cost", "products"):
+        for name in ("embedding_dim", "memory", "ponder_cost", "products", "relation_start"):
             need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
+        need(self.relations or not self.relation_start, f"relation_start {self.relation_start}: needs --relations")
         need(self.memory != 1, f"memory {self.memory}: 0, or at least 2 tokens")
         need(self.bias or not self.memory, f"memory {self.memory}: is in the gates' biases, and needs --bias")
         for side in ("encoder", "decoder"):

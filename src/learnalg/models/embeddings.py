@@ -107,28 +107,48 @@ class Number(nn.Module):
 LONG_RANGE = 30  # words
 
 
+def waves(phases: NDArray[np.floating]) -> NDArray[np.floating]:
+    return np.concatenate([np.sin(phases), np.cos(phases)], axis=1)
+
+
+def decade_features(values: NDArray[np.floating]) -> NDArray[np.floating]:
+    """(V,) mantissas from 1 to 10 and their negatives -> (V, 14) or, if some are negative, (V, 28): 1, 2, 4, ... 64
+    waves of their logarithm a decade, and these times the sign. Zero for smaller ones, which no number has."""
+    is_mantissa = np.abs(values) > 0.999
+    phases = 2 * np.pi * np.log10(np.where(is_mantissa, np.abs(values), 1.0))[:, None] * 2.0 ** np.arange(7)
+    features = waves(phases) * is_mantissa[:, None]
+    return np.concatenate([features, features * np.sign(values)[:, None]], axis=1) if (values < 0).any() else features
+
+
 class Ordered(nn.Module):
     """A row for each word, smooth along ordered words: a linear map of sines and cosines of the word's place in its
     range, and a learned row that starts near zero. Tied to the output, a mantissa teaches its neighbours too, where
     rows of their own are learned one by one. Periods go from twice the range down to some 30 words, by halves. Words
     of shorter ranges have learned rows alone.
+
+    With `decades` the map also has sines and cosines of the mantissa's logarithm, with whole waves a decade: what they
+    are for a number follows from its logarithm alone, whatever its exponent.
     """
 
     features_VF: Tensor
 
-    def __init__(self, side: Side, dim: int) -> None:
+    def __init__(self, side: Side, dim: int, decades: bool = False) -> None:
         super().__init__()
         assert side.ordered is not None
         low_V, high_V = side.ordered.T
         size_V = high_V - low_V
         is_ordered = size_V >= LONG_RANGE
         halvings = np.arange(int(np.log2(size_V.max() / 7.5)))
-        phases_VF = np.pi * ((np.arange(side.vocab_size) - low_V) / size_V)[:, None] * 2.0**halvings
-        features_VF = np.concatenate([np.sin(phases_VF), np.cos(phases_VF)], axis=1) * is_ordered[:, None]
+        features_VF = waves(np.pi * ((np.arange(side.vocab_size) - low_V) / size_V)[:, None] * 2.0**halvings)
+        if decades:
+            if side.values is None:
+                raise ValueError("embeddings of decades need the words' values")
+            features_VF = np.concatenate([features_VF, decade_features(np.where(is_ordered, side.values, 0.0))], axis=1)
+        features_VF *= is_ordered[:, None]
         self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)
         self.project = nn.Linear(features_VF.shape[1], dim, bias=False)
         self.rows = nn.Parameter(torch.empty(side.vocab_size, dim))
-        nn.init.normal_(self.project.weight, std=(dim * len(halvings)) ** -0.5)  # as long as a row of Lookup
+        nn.init.normal_(self.project.weight, std=(dim * features_VF.shape[1] / 2) ** -0.5)  # as long as a row of Lookup
         nn.init.normal_(self.rows, std=dim**-0.5)
         with torch.no_grad():
             self.rows.mul_(torch.tensor(np.where(is_ordered, 0.1, 1.0), dtype=torch.float32)[:, None])
@@ -148,6 +168,12 @@ def ordered(side: Side, dim: int) -> nn.Module:
     if side.ordered is None:
         raise ValueError("ordered embeddings need the ranges of ordered words")
     return Ordered(side, dim) if np.ptp(side.ordered, axis=1).max() >= LONG_RANGE else Lookup(side, dim)
+
+
+def decades(side: Side, dim: int) -> nn.Module:
+    """The same, smooth also along their logarithm, from decade to decade."""
+    made = ordered(side, dim)
+    return Ordered(side, dim, decades=True) if isinstance(made, Ordered) else made
 
 
 class LearnedPositions(nn.Module):
@@ -234,9 +260,10 @@ EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
     "features+rows": features_and_rows,
     "number": Number,
     "ordered": ordered,
+    "decades": decades,
 }
 
-TIEABLE = ("lookup", "ordered")  # have `weight`, a row for each word, which the output can share
+TIEABLE = ("lookup", "ordered", "decades")  # have `weight`, a row for each word, which the output can share
 
 # Places of all tokens, or of the last one only: decoding asks for one at a time.
 POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {

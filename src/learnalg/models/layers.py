@@ -78,6 +78,18 @@ class Sight(NamedTuple):
 
 
 RELATIONS_RATE = 10.0  # Adam moves all weights alike; scores have to move further than they
+# What the first heads look at from the start, each at what has these relations (bits of models/grid.py): the same
+# cell, the mirrored one, the same row, the same column, the row with the number of the column, and the reverse.
+FIRST_SIGHTS = (0b0011, 0b1100, 0b0001, 0b0010, 0b0100, 0b1000)
+
+
+def relation_start(heads: int, score: float) -> Tensor:
+    """(16, heads): this score where a head should look, zero elsewhere; heads behind the first six look anywhere."""
+    start = torch.zeros(NUM_RELATIONS[0], heads)
+    equal = torch.arange(NUM_RELATIONS[0])
+    for head, sight in enumerate(FIRST_SIGHTS[:heads]):
+        start[equal & sight == sight, head] = score
+    return start
 
 
 class Attention(nn.Module):
@@ -95,7 +107,8 @@ class Attention(nn.Module):
         if config.zero_init:
             nn.init.zeros_(self.out.weight)
         # Of three axes: Muon is for matrices that map.
-        self.relations = nn.Parameter(torch.zeros(*NUM_RELATIONS, heads)) if config.relations else None
+        start_RH = relation_start(heads, config.relation_start / RELATIONS_RATE)[:, None, :]
+        self.relations = nn.Parameter(start_RH.repeat(1, NUM_RELATIONS[1], 1)) if config.relations else None
 
     def split(self, x_BLD: Tensor) -> Tensor:
         B, L, D = x_BLD.shape
