@@ -186,6 +186,19 @@ def test_muon_steps_of_one_shape_together_are_steps_alone():
         torch.testing.assert_close(one, other)
 
 
+def test_muon_in_bf16_moves_nearly_the_same_way():
+    torch.manual_seed(0)
+    start, gradient = torch.randn(16, 48), torch.randn(16, 48)
+    moved = {}
+    for bf16 in (False, True):
+        weight = torch.nn.Parameter(start.clone())
+        weight.grad = gradient.clone()
+        Muon([weight], lr=0.1, bf16=bf16).step()
+        moved[bf16] = weight.detach() - start
+        assert weight.dtype == torch.float32
+    assert 0 < (moved[True] - moved[False]).norm() < 0.05 * moved[False].norm()
+
+
 def test_muon_leaves_weights_without_a_gradient():
     weights = [nn.Parameter(torch.ones(3, 3)), nn.Parameter(torch.ones(3, 3))]
     weights[1].grad = torch.eye(3)

@@ -422,7 +422,7 @@ def test_bf16_trains(tmp_path, tiny_config):
 
 @pytest.mark.parametrize(("pays", "precision"), [(True, "bf16"), (False, "fp32")])
 def test_the_config_says_which_precision_auto_was(tmp_path, tiny_config, monkeypatch, pays, precision):
-    monkeypatch.setattr(learnalg.train, "bf16_pays", lambda device: pays)
+    monkeypatch.setattr(learnalg.train, "bf16_pays", lambda device, dim: pays)
     run = train(tiny_config(precision="auto", examples=1), tmp_path / "run")
     assert run.config.train.precision == Run.open(run.folder).config.train.precision == precision
 

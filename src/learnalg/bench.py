@@ -39,7 +39,7 @@ class Speed:
     training: float  # examples a second
     decoding: float  # examples a second
     flops: float  # of one example, forward and backward
-    share: float  # of the machine's own rate, in the precision of the run
+    share: float  # of the machine's own rate, in the precision in which it is highest
     gain: float  # how many times faster than the same step in fp32, eager, with plain Adam
 
 
@@ -97,7 +97,7 @@ def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> 
         made, trained, plainly, decoded = (statistics.median(column) for column in zip(*times[name], strict=True))
         size = config.train.batch_size
         flops = count_flops(states[name].model, batches[name].sources, batches[name].targets) / size
-        share = flops * size / trained / best[config.train.precision]
+        share = flops * size / trained / max(best.values())
         gain = plainly / trained
         speeds.append(Speed(name, size / made, size / trained, decode_num / decoded, flops, share, gain))
     return best, speeds

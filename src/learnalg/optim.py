@@ -3,8 +3,8 @@
 Muon (Jordan et al., 2024) moves a hidden matrix along the nearest orthogonal matrix to its momentum: all directions of
 the update get the same length. It is found by polynomials in the matrix, four where the original has five, since each
 has coefficients of its own (Amsel et al., 2025); matrices of one shape go through them together. torch.optim.Muon does
-it in bf16, which on CPUs without bf16 units is a hundred times slower than fp32: here it is done in the dtype that is
-fast.
+it in bf16, which on CPUs without bf16 units is a hundred times slower than fp32: here it is done in bf16 on GPUs and
+in runs that are in bf16 themselves.
 """
 
 from __future__ import annotations
@@ -97,8 +97,16 @@ def _factor(gram: Tensor) -> Tensor:
 class Muon(torch.optim.Optimizer):
     """For 2-D weights of hidden layers; Nesterov momentum, update scaled by sqrt(max(1, rows / cols))."""
 
-    def __init__(self, params: Iterable[nn.Parameter], lr: float, momentum: float = 0.95, weight_decay: float = 0.0):
+    def __init__(
+        self,
+        params: Iterable[nn.Parameter],
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.0,
+        bf16: bool = False,
+    ) -> None:
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        self.bf16 = bf16
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
@@ -118,7 +126,7 @@ class Muon(torch.optim.Optimizer):
         buffers = [self.state[p]["momentum"] for p in params]
         torch._foreach_lerp_(buffers, grads, 1 - group["momentum"])
         updates = torch.stack(torch._foreach_lerp(grads, buffers, group["momentum"]))
-        if updates.is_cuda:
+        if updates.is_cuda or self.bf16:
             updates = orthogonalise(updates.bfloat16()).to(params[0].dtype)
         else:
             updates = orthogonalise(updates)
@@ -130,14 +138,14 @@ class Muon(torch.optim.Optimizer):
 class Optimizer:
     """One or two torch optimisers behind one step; `highest` keeps each group's rate before the schedule."""
 
-    def __init__(self, config: OptimConfig, model: nn.Module, num_steps: int) -> None:
+    def __init__(self, config: OptimConfig, model: nn.Module, num_steps: int, bf16: bool = False) -> None:
         self.config, self.num_steps = config, num_steps
         named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
         hidden = [p for name, p in named if p.ndim == 2 and "layers" in name.split(".")]
         betas = (config.beta1, config.beta2)
         self.parts: list[torch.optim.Optimizer] = []
         if config.optimizer == "muon" and hidden:
-            self.parts.append(Muon(hidden, config.muon_learning_rate, weight_decay=config.weight_decay))
+            self.parts.append(Muon(hidden, config.muon_learning_rate, weight_decay=config.weight_decay, bf16=bf16))
             is_hidden = {id(p) for p in hidden}
             rest = [p for _, p in named if id(p) not in is_hidden]
         else:

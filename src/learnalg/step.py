@@ -46,7 +46,7 @@ def start(config: RunConfig, device: torch.device) -> TrainState:
     torch.set_num_threads(config.train.threads)
     torch.manual_seed(config.train.seed)
     model = build(config.model, *sides(config.data)).to(device)
-    optimizer = Optimizer(config.optim, model, config.train.num_steps)
+    optimizer = Optimizer(config.optim, model, config.train.num_steps, bf16=config.train.precision == "bf16")
     tokenizer = config.data.tokenizers[1]
     ordered = torch.from_numpy(tokenizer.ordered).to(device)
     written = torch.from_numpy(tokenizer.written).to(device)

@@ -110,7 +110,7 @@ def settle(config: RunConfig, device: torch.device) -> RunConfig:
         config = replace_fields(config, threads=torch.get_num_threads())
     if config.train.precision != "auto":
         return config
-    pays = torch.tensor(int(bf16_pays(device)))
+    pays = torch.tensor(int(bf16_pays(device, config.model.dim_model)))
     if dist.is_initialized():
         dist.broadcast(pays, 0)  # each measured for itself
     return replace_fields(config, precision="bf16" if pays else "fp32")
