@@ -353,3 +353,27 @@ def test_wrong_ensembles_are_refused_by_name(fields, named):
     with pytest.raises(ValueError) as error:
         Ensemble(**fields)
     assert all(text in str(error.value) for text in named)
+
+
+@pytest.mark.parametrize(("shape", "symmetric"), [((4, 4), True), ((4, 4), False), ((3, 5), False)])
+def test_near_ties_have_two_singular_values_close_to_each_other(shape, symmetric):
+    matrices = ENSEMBLES["near-ties"](np.random.default_rng(0), 2_000, *shape, symmetric)
+    values = np.linalg.svd(matrices, compute_uv=False)
+    gaps = (values[:, :-1] / values[:, 1:] - 1).min(axis=1)
+    plain = np.linalg.svd(
+        ENSEMBLES["iid-uniform"](np.random.default_rng(0), 2_000, *shape, symmetric), compute_uv=False
+    )
+    assert gaps.max() < 0.23 and np.median(gaps) < 0.03 < np.median((plain[:, :-1] / plain[:, 1:] - 1).min(axis=1))
+    if symmetric:
+        assert np.array_equal(matrices, matrices.swapaxes(1, 2))
+        eigenvalues = np.take_along_axis(
+            found := np.linalg.eigvalsh(matrices), np.argsort(-np.abs(found), axis=1), axis=1
+        )
+        closest = (np.abs(eigenvalues[:, :-1]) / np.abs(eigenvalues[:, 1:])).argmin(axis=1)
+        pairs = np.take_along_axis(eigenvalues, closest[:, None] + [[0, 1]], axis=1)
+        assert (pairs.prod(axis=1) < 0).mean() > 0.9
+
+
+def test_a_single_singular_value_has_no_tie():
+    rng, other = np.random.default_rng(0), np.random.default_rng(0)
+    assert np.array_equal(ENSEMBLES["near-ties"](rng, 5, 1, 3, False), ENSEMBLES["iid-uniform"](other, 5, 1, 3, False))

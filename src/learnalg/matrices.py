@@ -163,6 +163,25 @@ def marchenko_pastur(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Flo
     return _mirror(x @ x.swapaxes(-1, -2)) / np.sqrt(2 * n + 1)
 
 
+def near_ties(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
+    """Uniform matrices of which two neighbouring singular values, drawn at random, have come close: by 0.1 to 10 % to
+    both sides of their root mean square. In a symmetric matrix their eigenvalues have opposite signs, as where it is
+    by chance: eigenvalues of one sign repel each other."""
+    x = iid(_uniform)(rng, num, m, n, symmetric)
+    if min(m, n) < 2:
+        return x
+    left, values, right = np.linalg.svd(x, full_matrices=False)
+    each, first = np.arange(num), rng.integers(min(m, n) - 1, size=num)
+    level = np.sqrt((values[each, first] ** 2 + values[each, first + 1] ** 2) / 2)
+    gap = 10 ** rng.uniform(-3, -1, num)
+    values[each, first], values[each, first + 1] = level * (1 + gap), level * (1 - gap)
+    if symmetric:
+        signs = np.sign(np.einsum("bik,bki->bk", left, right))
+        right[each, first + 1] *= -(signs[each, first] * signs[each, first + 1])[:, None]
+    made = (left * values[:, None, :]) @ right
+    return _mirror(made) if symmetric else made
+
+
 ENSEMBLES: dict[str, Kind] = {
     "iid-uniform": iid(_uniform),
     "iid-gaussian": iid(_gaussian),
@@ -176,6 +195,7 @@ ENSEMBLES: dict[str, Kind] = {
     "marchenko-pastur": marchenko_pastur,
     "well-conditioned": spectrum(_bounded),
     "log-uniform": spectrum(_log_uniform),
+    "near-ties": near_ties,
 }
 
 SQUARE_ENSEMBLES = ("positive", "marchenko-pastur")  # these draw no rectangular matrices
@@ -193,6 +213,7 @@ ENSEMBLE_SUMMARIES: dict[str, str] = {
     "marchenko-pastur": "covariance matrices X X^T of gaussian X",
     "well-conditioned": "absolute eigenvalues (or singular values) uniform in [a, 3a]: condition numbers up to 3",
     "log-uniform": "absolute eigenvalues (or singular values) log-uniform in [a, 100a]: condition numbers up to 100",
+    "near-ties": "iid-uniform with two singular values close to each other, where their order is hard to tell",
 }
 
 
