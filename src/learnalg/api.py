@@ -21,7 +21,6 @@ from learnalg.config import DataConfig, RunConfig
 from learnalg.decode import Grammar, greedy
 from learnalg.encodings.encoding import Floats
 from learnalg.evaluate import Report, evaluate
-from learnalg.processes import prepare_cpu
 from learnalg.runs import load_model
 from learnalg.tasks import Task
 
@@ -91,7 +90,6 @@ class Model:
 
 def load(path: str | Path) -> Model:
     """A run's folder, a .safetensors file, or a shipped model by its name."""
-    prepare_cpu()
     return Model(*load_model(Path(path)))
 
 

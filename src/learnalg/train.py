@@ -110,7 +110,9 @@ def settle(config: RunConfig, device: torch.device) -> RunConfig:
         config = replace_fields(config, threads=torch.get_num_threads())
     if config.train.precision != "auto":
         return config
-    pays = torch.tensor(int(bf16_pays(device, config.model.dim_model)))
+    torch.set_num_threads(config.train.threads)
+    widest = max(config.model.width("encoder"), config.model.width("decoder"))
+    pays = torch.tensor(int(bf16_pays(device, widest)))
     if dist.is_initialized():
         dist.broadcast(pays, 0)  # each measured for itself
     return replace_fields(config, precision="bf16" if pays else "fp32")

@@ -498,8 +498,9 @@ def test_decades_know_a_mantissa_by_its_logarithm(name):
 
 def test_decades_of_digits_are_rows_of_their_own():
     assert type(decades(side_of(Tokenizer("p10")), 32)) is Lookup
-    with pytest.raises(ValueError, match="need the words' values"):
-        decades(Side(40, ordered=np.array([[0, 40]] * 40)), 8)
+    for side in (side_of(Tokenizer("fp15")), Side(40, ordered=np.array([[0, 40]] * 40))):
+        with pytest.raises(ValueError, match="need words that are mantissas"):
+            decades(side, 8)
 
 
 def test_ordered_words_need_their_ranges():

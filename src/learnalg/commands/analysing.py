@@ -36,7 +36,7 @@ def run_analyse(arguments: list[str]) -> int:
     from learnalg.analysis import analyse, check_tolerance
     from learnalg.evaluate import check_arguments, evaluate
     from learnalg.measurements import collect
-    from learnalg.processes import pick_device
+    from learnalg.processes import pick_device, prepare_cpu
     from learnalg.report import print_analysis, save_analysis
     from learnalg.runs import load_model, provenance
 
@@ -45,6 +45,7 @@ def run_analyse(arguments: list[str]) -> int:
     out = command.out
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out} exists already: choose another --out")
+    prepare_cpu()
     device = pick_device(command.device)
     config, model = load_model(command.model)
     model.to(device)

@@ -31,8 +31,10 @@ def run_verify(arguments: list[str]) -> int:
     if not command.results:
         raise ValueError("which results? learnalg verify results/*.json")
     from learnalg.evaluate import evaluate, wilson
+    from learnalg.processes import prepare_cpu
     from learnalg.runs import ZOO, load_model
 
+    prepare_cpu()
     worst = 0
     for path in command.results:
         if not path.is_file():

@@ -70,10 +70,11 @@ def _reproduce(recipe: Recipe, command: Reproduce) -> None:
 def _run(recipe: Recipe, command: Reproduce, root: Path) -> None:
     """What is missing, with progress. A kept model that is not there yet, or a run begun under another recipe, is named
     and passed over."""
-    from learnalg.processes import InterruptedRunError
+    from learnalg.processes import InterruptedRunError, prepare_cpu
     from learnalg.progress import watch
     from learnalg.reproduce import choose, compute, load_computed, load_result, missing_model, outdated, run_cell
 
+    prepare_cpu()
     if recipe.computed and load_computed(recipe, command.scale, root) is None:
         compute(recipe, command.scale, root)
         if load_computed(recipe, command.scale, root) is None:

@@ -36,7 +36,7 @@ def run_evaluate(arguments: list[str]) -> int:
     """Test a model."""
     command = parse(Evaluate, "evaluate", load_plugins(arguments))
     from learnalg.evaluate import check_arguments, evaluate, save_predictions
-    from learnalg.processes import pick_device
+    from learnalg.processes import pick_device, prepare_cpu
     from learnalg.report import print_report
     from learnalg.runs import load_model
 
@@ -45,6 +45,7 @@ def run_evaluate(arguments: list[str]) -> int:
         raise ValueError(f"{command.save} exists already")
     if command.save is not None and not command.save.parent.is_dir():
         raise ValueError(f"--save {command.save}: there is no folder {command.save.parent}")
+    prepare_cpu()
     device = pick_device(command.device)
     config, model = load_model(command.model)
     model.to(device)
@@ -85,8 +86,10 @@ def run_solve(arguments: list[str]) -> int:
     command = parse(Solve, "solve", load_plugins(arguments))
     operands = [read_matrix(path) for path in command.matrices]
     from learnalg.api import load
+    from learnalg.processes import prepare_cpu
     from learnalg.report import print_solution
 
+    prepare_cpu()
     answer = load(command.model).explain(*operands, task=command.task)
     if command.json:
         print(

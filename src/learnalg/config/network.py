@@ -31,9 +31,7 @@ class ModelConfig:
     positions: str = "learned"  # learned, grid (row, column, place in the number), operands (columns in each) or none
     encoder_positions: str = ""  # those of the encoder, such as place (in the number alone); '': positions
     relations: bool = False  # attention is told which tokens share a row, a column, an operand
-    relation_start: float = (
-        0.0  # score with which six heads begin to look at the same cell, row, column, ...; such as 12
-    )
+    relation_start: float = 0.0  # score with which heads begin to look at the same cell, row, column, ...; such as 12
     products: int = 0  # channels of each form in which encoder layers multiply rows with columns; 0: none
     product_norm: Literal["matrix", "token"] = "matrix"  # what products read, normalised as a whole or token by token
     norm: Literal["post", "pre"] = "post"  # normalise after (the paper) or before each sublayer

@@ -141,8 +141,8 @@ class Ordered(nn.Module):
         halvings = np.arange(int(np.log2(size_V.max() / 7.5)))
         features_VF = waves(np.pi * ((np.arange(side.vocab_size) - low_V) / size_V)[:, None] * 2.0**halvings)
         if decades:
-            if side.values is None:
-                raise ValueError("embeddings of decades need the words' values")
+            if side.values is None or not (np.abs(side.values[is_ordered]) < 10).all():
+                raise ValueError("embeddings of decades need words that are mantissas, as those of p1000 and b1999")
             features_VF = np.concatenate([features_VF, decade_features(np.where(is_ordered, side.values, 0.0))], axis=1)
         features_VF *= is_ordered[:, None]
         self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)

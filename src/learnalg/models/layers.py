@@ -79,7 +79,7 @@ class Sight(NamedTuple):
 
 RELATIONS_RATE = 10.0  # Adam moves all weights alike; scores have to move further than they
 # What the first heads look at from the start, each at what has these relations (bits of models/grid.py): the same
-# cell, the mirrored one, the same row, the same column, the row with the number of the column, and the reverse.
+# cell, the mirrored one, the same row, the same column, the column with the row's number, the row with the column's.
 FIRST_SIGHTS = (0b0011, 0b1100, 0b0001, 0b0010, 0b0100, 0b1000)
 
 
@@ -107,8 +107,8 @@ class Attention(nn.Module):
         if config.zero_init:
             nn.init.zeros_(self.out.weight)
         # Of three axes: Muon is for matrices that map.
-        start_RH = relation_start(heads, config.relation_start / RELATIONS_RATE)[:, None, :]
-        self.relations = nn.Parameter(start_RH.repeat(1, NUM_RELATIONS[1], 1)) if config.relations else None
+        start_RH = relation_start(heads, config.relation_start / RELATIONS_RATE) if config.relations else None
+        self.relations = None if start_RH is None else nn.Parameter(start_RH[:, None].repeat(1, NUM_RELATIONS[1], 1))
 
     def split(self, x_BLD: Tensor) -> Tensor:
         B, L, D = x_BLD.shape

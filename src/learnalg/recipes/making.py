@@ -77,7 +77,8 @@ def describe(config: RunConfig, kept: str = "") -> str:
     size = f"of size {easy.easy_dim}" if easy.easy_dim else ""
     power = f"{easy.easy_spread:g}{' to 1' if easy.easy_grows else ''}"
     spread = f"with singular values to the power of {power}" if easy.easy_spread < 1 else ""
-    how = ", ".join(filter(None, (size, spread)))
+    ensemble = f"of {', '.join(easy.easy_ensemble)}" if easy.easy_ensemble else ""
+    how = ", ".join(filter(None, (size, ensemble, spread)))
     easier = f" ({num_easy:,} of them {how})" if num_easy and how else ""
     return f"{encodings}, {layers}, {config.train.examples:,} examples{easier}{after}"
 
