@@ -374,6 +374,17 @@ def test_near_ties_have_two_singular_values_close_to_each_other(shape, symmetric
         assert (pairs.prod(axis=1) < 0).mean() > 0.9
 
 
-def test_a_single_singular_value_has_no_tie():
+@pytest.mark.parametrize(("shape", "symmetric"), [((4, 4), True), ((4, 4), False), ((3, 5), False), ((5, 2), False)])
+def test_near_zeros_have_a_vector_whose_first_coefficient_is_small(shape, symmetric):
+    matrices = ENSEMBLES["near-zeros"](np.random.default_rng(0), 2_000, *shape, symmetric)
+    first = np.abs(np.linalg.svd(matrices, full_matrices=False)[0][:, 0])
+    assert (first.min(axis=1) < 0.033).mean() > 0.99  # not where both coefficients that are turned are smaller
+    assert 1e-3 < np.median(first.min(axis=1)) < 4e-3
+    if symmetric:
+        assert np.array_equal(matrices, matrices.swapaxes(1, 2))
+
+
+@pytest.mark.parametrize("name", ["near-ties", "near-zeros"])
+def test_a_single_row_has_neither_tie_nor_turn(name):
     rng, other = np.random.default_rng(0), np.random.default_rng(0)
-    assert np.array_equal(ENSEMBLES["near-ties"](rng, 5, 1, 3, False), ENSEMBLES["iid-uniform"](other, 5, 1, 3, False))
+    assert np.array_equal(ENSEMBLES[name](rng, 5, 1, 3, False), ENSEMBLES["iid-uniform"](other, 5, 1, 3, False))

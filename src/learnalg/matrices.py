@@ -182,6 +182,24 @@ def near_ties(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
     return _mirror(made) if symmetric else made
 
 
+def near_zeros(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
+    """Uniform matrices, turned so that the first coefficient of one left singular vector, or eigenvector, is between
+    1e-4 and 0.03 in absolute value. Two rows are turned into each other, in a symmetric matrix two columns as well."""
+    x = iid(_uniform)(rng, num, m, n, symmetric)
+    if min(m, n) < 2:
+        return x
+    vectors = np.linalg.svd(x, full_matrices=False)[0]
+    each, which, other = np.arange(num), rng.integers(min(m, n), size=num), rng.integers(1, m, size=num)
+    a, b = vectors[each, 0, which], vectors[each, other, which]
+    wanted = 10 ** rng.uniform(-4, -1.5, num) * rng.choice([-1.0, 1.0], num)
+    # cos(t) a + sin(t) b is the length of (a, b) times the cosine of t less its angle.
+    t = np.arctan2(b, a) + np.arccos(np.clip(wanted / np.maximum(np.hypot(a, b), 1e-9), -1, 1))
+    turn = np.broadcast_to(np.eye(m), (num, m, m)).copy()
+    turn[each, 0, 0], turn[each, 0, other] = np.cos(t), np.sin(t)
+    turn[each, other, 0], turn[each, other, other] = -np.sin(t), np.cos(t)
+    return _mirror(turn @ x @ turn.swapaxes(1, 2)) if symmetric else turn @ x
+
+
 ENSEMBLES: dict[str, Kind] = {
     "iid-uniform": iid(_uniform),
     "iid-gaussian": iid(_gaussian),
@@ -196,6 +214,7 @@ ENSEMBLES: dict[str, Kind] = {
     "well-conditioned": spectrum(_bounded),
     "log-uniform": spectrum(_log_uniform),
     "near-ties": near_ties,
+    "near-zeros": near_zeros,
 }
 
 SQUARE_ENSEMBLES = ("positive", "marchenko-pastur")  # these draw no rectangular matrices
@@ -214,6 +233,7 @@ ENSEMBLE_SUMMARIES: dict[str, str] = {
     "well-conditioned": "absolute eigenvalues (or singular values) uniform in [a, 3a]: condition numbers up to 3",
     "log-uniform": "absolute eigenvalues (or singular values) log-uniform in [a, 100a]: condition numbers up to 100",
     "near-ties": "iid-uniform with two singular values close to each other, where their order is hard to tell",
+    "near-zeros": "iid-uniform with a singular vector whose first coefficient is near zero, and its sign hard to tell",
 }
 
 
