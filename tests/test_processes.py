@@ -70,10 +70,20 @@ def test_torchs_own_choice_is_lent():
     assert SETTINGS.fp32_precision == "bf16"
 
 
-@pytest.mark.parametrize(("slower", "pays"), [(3.0, True), (1.0, False)])
-def test_bf16_pays_by_what_is_measured(monkeypatch, slower, pays):
+@pytest.mark.parametrize(
+    ("seconds", "dim", "pays"),
+    [
+        (2.0, 512, True),
+        (2.0, 128, False),  # narrow layers gain little
+        (4.0, 128, True),
+        (1.0, 512, False),
+        (0.01, 512, False),  # no support: found out at once
+    ],
+)
+def test_bf16_pays_by_what_is_measured(monkeypatch, seconds, dim, pays):
     """A clock by which a product takes a second in bf16, and so many in fp32."""
-    readings = itertools.chain.from_iterable([(0.0, seconds) for seconds in [1.0] * 9 + [slower] * 9])
+    readings = itertools.chain.from_iterable([(0.0, taken) for taken in [seconds] * 9 + [1.0] * 10])
     monkeypatch.setattr(processes.time, "perf_counter", lambda: next(readings))
-    assert bf16_pays(torch.device("cpu"), 32) is pays
-    assert not bf16_pays(torch.device("meta"), 32)
+    assert bf16_pays(torch.device("cpu"), dim) is pays
+    assert (len(list(readings)) > 0) == (seconds == 0.01)
+    assert not bf16_pays(torch.device("meta"), 512)
