@@ -25,10 +25,10 @@ class InterruptedRunError(Exception):
 
 
 def bf16_pays(device: torch.device, dim: int) -> bool:
-    """Whether a layer of so many dimensions is much faster in bf16. On a CPU its products are measured, with the rounding
-    of what comes in: many times faster with AMX, 1.5 to 1.9 times with AVX-512 alone, a hundred times slower without any
-    support. Narrow layers spend their time elsewhere (128 dimensions: a step is a fifth faster where products are 1.7
-    times), and answers of models trained in bf16 are a little less precise, so these need more."""
+    """Whether a layer of so many dimensions is much faster in bf16. On a CPU its products are measured, with the
+    rounding of what comes in: many times faster with AMX, 1.5 to 1.9 times with AVX-512 alone, a hundred times slower
+    without any support. Narrow layers spend their time elsewhere (128 dimensions: a step is a fifth faster where
+    products are 1.7 times), and answers of models trained in bf16 are a little less precise, so these need more."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported()
     if device.type != "cpu":
