@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import typing
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,7 +23,7 @@ from learnalg.matrices import ENSEMBLES
 from learnalg.models import MODELS, build, sides
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
 from learnalg.presets import PRESETS
-from learnalg.runs import Run, save_model
+from learnalg.runs import Run, load_weights, save_model
 from learnalg.tasks import COTRAINING, TASKS
 
 SIZES = "--encoder-layers 1 --dim-model 16 --heads 2 --examples 640 --batch-size 64 --eval-num 10 --final-num 20"
@@ -585,3 +586,25 @@ def test_a_reader_that_leaves_is_no_error():
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, env=environment)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_config_says_the_network_of_what_it_starts_from_or_is_refused(tmp_path, capsys):
+    """A network in the file is never passed over: it must be the origin's, or, next to its encoder alone, is taken."""
+    text = '[data]\ntask = "transpose"\ndim = "5"\n[model]\n{}\n[train]\nexamples = 1\nbatch_size = 1\neval_num = 1\n'
+    rest = "final_num = 1\nthreads = 1\n"
+    (tmp_path / "same.toml").write_text(text.format("encoder_layers = 1") + rest)
+    (tmp_path / "other.toml").write_text(text.format("decoder_layers = 3") + rest)
+    (tmp_path / "new.toml").write_text(text.format("decoder_layers = 3") + rest + 'init_part = "encoder"\n')
+
+    def train(name):
+        out = tmp_path / name
+        code = main(["train", "--config", f"{out}.toml", "--init", "transpose-5", "--out", str(out), "--quiet"])
+        return code, out
+
+    code, out = train("same")
+    assert code == 0 and load_weights(out)[0].model == load_weights(Path("transpose-5"))[0].model
+    code, out = train("other")
+    assert code == 2 and not out.exists() and "decoder_layers = 3 where transpose-5" in capsys.readouterr().err
+    code, out = train("new")
+    assert code == 0 and load_weights(out)[0].model.decoder_layers == 3
+    assert load_weights(out)[0].model.encoder_layers == load_weights(Path("transpose-5"))[0].model.encoder_layers

@@ -85,6 +85,11 @@ def starts_from(path: Path) -> str:
     return init
 
 
+def said_of(path: Path, table: str) -> dict[str, Any]:
+    """What a file says itself in one of its tables; `read_config` has checked it."""
+    return dict(_read(path).get(table, {}))
+
+
 def read_config(path: Path, base: RunConfig) -> RunConfig:
     """A TOML or JSON file with tables data, model, optim, train, curriculum; what it does not say comes from `base`."""
     merged: dict[str, Any] = to_dict(base)

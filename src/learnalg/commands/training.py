@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ import tyro
 
 from learnalg.commands.arguments import flags_of, load_plugins, parse, take
 from learnalg.config import RunConfig, replace_fields
-from learnalg.presets import find_recipe, preset, read_config, starts_from
+from learnalg.presets import find_recipe, preset, read_config, said_of, starts_from
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ def run_train(arguments: list[str]) -> int:
         base = read_config(find_recipe(file), base)
         init = init or starts_from(find_recipe(file))
     if init:
-        base = _like(Path(init), base)
+        said = said_of(find_recipe(file), "model") if file else {}
+        base = _fitting(Path(init), base, said)
     command = parse(Train, "train", arguments, Train(run=base, init=Path(init) if init else None))
     from learnalg.train import train
 
@@ -59,6 +60,19 @@ def _like(origin: Path, base: RunConfig) -> RunConfig:
     config, _ = load_weights(origin)
     words = {name: getattr(config.data, name) for name in ("input_encoding", "output_encoding")}
     return replace(base, model=config.model, data=replace(base.data, **words))
+
+
+def _fitting(origin: Path, base: RunConfig, said: dict[str, Any]) -> RunConfig:
+    """The same for a recipe or config file, whose [model] table is `said`: it must say what its origin's network is.
+    Next to an encoder alone it may say what is new."""
+    like = _like(origin, base)
+    if base.train.init_part == "encoder":
+        return replace(like, model=replace(like.model, **said))
+    theirs = asdict(like.model)
+    different = [f"{name} = {value!r}" for name, value in said.items() if value != theirs[name]]
+    if different:
+        raise ValueError(f"the config has {', '.join(different)} where {origin}, which it starts from, has not")
+    return like
 
 
 def _sees_again(origin: Path, config: RunConfig) -> bool:

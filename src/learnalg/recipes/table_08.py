@@ -27,15 +27,15 @@ KEPT_COLUMN = 3
 def cells(scale: str) -> list[Cell]:
     if scale == "laptop":
         dim, encoding, _ = COLUMNS[KEPT_COLUMN]
-        config = kept_config("eigenvectors-5", "eigenvectors")
+        config = kept_config("eigenvectors-5-precise", "eigenvectors")
         shows = by_tolerance(KEPT_COLUMN + 1)
         return [
             Cell(
                 slug(encoding, dim),
                 config,
                 shows,
-                kept="eigenvectors-5",
-                note=describe(config, "eigenvectors-5"),
+                kept="eigenvectors-5-precise",
+                note=describe(config, "eigenvectors-5-precise"),
             )
         ]
     return [

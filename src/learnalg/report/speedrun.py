@@ -43,9 +43,9 @@ PROBLEMS = {
     "matmul-5-longer": Problem("matrix product 5x5", "table-5", 2),
     "eigenvalues-5-relations": Problem("eigenvalues 5x5", "table-6", 4, "40 M to 99 %"),
     "eigenvalues-8": Problem("eigenvalues 8x8", "table-6", 5, "60 M to 99 %"),
-    "eigenvectors-5": Problem("eigenvectors 5x5", "table-8", 4, "50 M"),
+    "eigenvectors-5-precise": Problem("eigenvectors 5x5", "table-8", 4, "50 M"),
     "singular-values-4": Problem("singular values 4x4", "table-10", 2),
-    "svd-4": Problem("SVD 4x4", "table-10", 4),
+    "svd-4-ties": Problem("SVD 4x4", "table-10", 4),
     "inverse-5": Problem("inverse 5x5", "table-9", 6, "120 M to 75 %"),
 }
 
