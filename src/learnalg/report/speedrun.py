@@ -46,7 +46,7 @@ PROBLEMS = {
     "eigenvectors-5-precise": Problem("eigenvectors 5x5", "table-8", 4, "50 M"),
     "singular-values-4": Problem("singular values 4x4", "table-10", 2),
     "svd-4-ties": Problem("SVD 4x4", "table-10", 4),
-    "inverse-5": Problem("inverse 5x5", "table-9", 6, "120 M to 75 %"),
+    "inverse-5-precise": Problem("inverse 5x5", "table-9", 6, "120 M to 75 %"),
 }
 
 
