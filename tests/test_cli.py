@@ -608,3 +608,13 @@ def test_a_config_says_the_network_of_what_it_starts_from_or_is_refused(tmp_path
     code, out = train("new")
     assert code == 0 and load_weights(out)[0].model.decoder_layers == 3
     assert load_weights(out)[0].model.encoder_layers == load_weights(Path("transpose-5"))[0].model.encoder_layers
+
+
+def test_next_to_an_encoder_alone_numbers_may_be_written_otherwise(tmp_path):
+    flags = ["--task", "transpose", "--dim", "5", "--output-encoding", "p10", "--examples", "1", "--batch-size", "1"]
+    config = tmp_path / "part.toml"
+    config.write_text('[data]\noutput_encoding = "p10"\n[train]\ninit_part = "encoder"\n')
+    train = ["train", "--config", str(config), "--init", "transpose-5", "--out", str(tmp_path / "run"), "--quiet"]
+    assert main([*train, *flags, "--eval-num", "1", "--final-num", "1", "--threads", "1"]) == 0
+    data, before = load_weights(tmp_path / "run")[0].data, load_weights(Path("transpose-5"))[0].data
+    assert (data.input_encoding, data.output_encoding) == (before.input_encoding, "p10")

@@ -384,7 +384,21 @@ def test_near_zeros_have_a_vector_whose_first_coefficient_is_small(shape, symmet
         assert np.array_equal(matrices, matrices.swapaxes(1, 2))
 
 
-@pytest.mark.parametrize("name", ["near-ties", "near-zeros"])
-def test_a_single_row_has_neither_tie_nor_turn(name):
+@pytest.mark.parametrize(("shape", "symmetric"), [((4, 4), True), ((5, 5), False), ((3, 5), False)])
+def test_near_singular_have_a_smaller_smallest_singular_value(shape, symmetric):
+    matrices, plain = (
+        ENSEMBLES[name](np.random.default_rng(0), 2_000, *shape, symmetric) for name in ("near-singular", "iid-uniform")
+    )
+    values, before = (np.linalg.svd(drawn, compute_uv=False) for drawn in (matrices, plain))
+    assert np.allclose(values[:, :-1], before[:, :-1])
+    shrunk = values[:, -1] / before[:, -1]
+    assert 0.0999 < shrunk.min() < 0.11 and 0.9 < shrunk.max() < 1.0001
+    assert abs(np.median(shrunk) - 10**-0.5) < 0.03
+    if symmetric:
+        assert np.array_equal(matrices, matrices.swapaxes(1, 2))
+
+
+@pytest.mark.parametrize("name", ["near-ties", "near-zeros", "near-singular"])
+def test_a_single_row_is_as_it_was_drawn(name):
     rng, other = np.random.default_rng(0), np.random.default_rng(0)
     assert np.array_equal(ENSEMBLES[name](rng, 5, 1, 3, False), ENSEMBLES["iid-uniform"](other, 5, 1, 3, False))

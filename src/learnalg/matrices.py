@@ -200,6 +200,17 @@ def near_zeros(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
     return _mirror(turn @ x @ turn.swapaxes(1, 2)) if symmetric else turn @ x
 
 
+def near_singular(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
+    """Uniform matrices whose smallest singular value is up to ten times as small as it was drawn."""
+    x = iid(_uniform)(rng, num, m, n, symmetric)
+    if min(m, n) < 2:
+        return x
+    left, values, right = np.linalg.svd(x, full_matrices=False)
+    values[:, -1] *= 10 ** rng.uniform(-1, 0, num)
+    made = (left * values[:, None, :]) @ right
+    return _mirror(made) if symmetric else made
+
+
 ENSEMBLES: dict[str, Kind] = {
     "iid-uniform": iid(_uniform),
     "iid-gaussian": iid(_gaussian),
@@ -215,6 +226,7 @@ ENSEMBLES: dict[str, Kind] = {
     "log-uniform": spectrum(_log_uniform),
     "near-ties": near_ties,
     "near-zeros": near_zeros,
+    "near-singular": near_singular,
 }
 
 SQUARE_ENSEMBLES = ("positive", "marchenko-pastur")  # these draw no rectangular matrices
@@ -234,6 +246,7 @@ ENSEMBLE_SUMMARIES: dict[str, str] = {
     "log-uniform": "absolute eigenvalues (or singular values) log-uniform in [a, 100a]: condition numbers up to 100",
     "near-ties": "iid-uniform with two singular values close to each other, where their order is hard to tell",
     "near-zeros": "iid-uniform with a singular vector whose first coefficient is near zero, and its sign hard to tell",
+    "near-singular": "iid-uniform with the smallest singular value up to ten times as small",
 }
 
 

@@ -58,7 +58,8 @@ def _like(origin: Path, base: RunConfig) -> RunConfig:
     from learnalg.runs import load_weights
 
     config, _ = load_weights(origin)
-    words = {name: getattr(config.data, name) for name in ("input_encoding", "output_encoding")}
+    sides = ("input",) if base.train.init_part == "encoder" else ("input", "output")
+    words = {name: getattr(config.data, name) for name in (f"{side}_encoding" for side in sides)}
     return replace(base, model=config.model, data=replace(base.data, **words))
 
 
