@@ -189,7 +189,7 @@ def test_laptop_has_what_two_cores_can_do():
     assert {cell.config.model.architecture for cell in cells["table-21"]} == {"lstm", "gru"}
     loops = {c.config.model.loop_gate for c in cells["table-23"] if c.config.model.architecture == "universal"}
     assert loops == {"none", "copy", "act"}
-    assert [cell.init for cell in cells["table-25"]] == ["", "from-eigenvalues-5"]
+    assert [cell.init for cell in cells["table-25"]] == ["", "from-eigenvalues-5-products"]
     assert [cell.key for cell in cells["table-26"]] == ["ta", "tadm"]
 
 
@@ -394,7 +394,7 @@ def test_cli_lists_every_recipe_of_a_scale(call):
 def test_cli_plans_without_running(call, tmp_path):
     code, out, _ = call("table-25", "--dry-run")
     assert code == 0
-    assert "waits for eigenvalues-5" in out and "p1000-5-6" in out and "left: 24,000 examples" in out
+    assert "waits for eigenvalues-5-products" in out and "p1000-5-6" in out and "left: 40,000 examples" in out
     assert list(tmp_path.iterdir()) == []
 
 

@@ -39,7 +39,7 @@ from learnalg.runs import ZOO, load_model
 SHALLOW_DIM, SHALLOW_HEADS = 512, 8  # the side of a large model that has one layer (appendix D.3)
 PORTION = 10_000  # matrices at once
 NUM_BINS = 60
-SPEED_MODELS = ("eigenvalues-3", "eigenvalues-5-relations", "eigenvalues-8", "inverse-3", "inverse-5")
+SPEED_MODELS = ("eigenvalues-3", "eigenvalues-5-products", "eigenvalues-8", "inverse-3", "inverse-5")
 NUMPY: dict[str, Callable[[Floats], Floats]] = {"eigenvalues": np.linalg.eigvalsh, "inverse": np.linalg.inv}
 
 

@@ -9,9 +9,10 @@ An encoding is one name for both sides or two, as the paper writes them: 'fp15/p
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from learnalg.config import RunConfig, replace_fields
+from learnalg.config import CurriculumConfig, RunConfig, replace_fields
 from learnalg.presets import find_recipe, preset, read_config, recipes, starts_from
 from learnalg.recipes.recipe import Cell, Shown
 
@@ -55,7 +56,7 @@ def origin(name: str, task: str) -> Cell:
 
 def go_on(name: str, task: str, examples: int, evals: int = 4, **changes: Any) -> tuple[RunConfig, str]:
     """The config of a cell that starts from a model of the zoo, and what a reader must know of it."""
-    whole = kept_config(name, task)
+    whole = replace(kept_config(name, task), curriculum=CurriculumConfig())
     fields: dict[str, Any] = {"examples": examples, "eval_every": max(examples // evals, 1), "init_part": "all"}
     config = replace_fields(whole, **(fields | changes))
     return config, f"{describe(config)} that follow {whole.train.examples:,} of {name}"

@@ -23,7 +23,8 @@ ROWS = (
     ("p1000", "5-6", 1, 25 * MILLION),
 )
 LAPTOP = 2  # row
-LAPTOP_EXAMPLES = 24_000
+LAPTOP_EXAMPLES = 40_000
+ORIGIN = "eigenvalues-5-products"
 
 
 def shown(row: int, digits: int) -> tuple[Shown, ...]:
@@ -36,8 +37,8 @@ def shown(row: int, digits: int) -> tuple[Shown, ...]:
 
 def cells(scale: str) -> list[Cell]:
     if scale == "laptop":
-        start = origin("eigenvalues-5", "eigenvalues")
-        config, note = go_on("eigenvalues-5", "eigenvalues", LAPTOP_EXAMPLES, dim="5-6", batch_size=64)
+        start = origin(ORIGIN, "eigenvalues")
+        config, note = go_on(ORIGIN, "eigenvalues", LAPTOP_EXAMPLES, dim="5-6")
         return [start, Cell("p1000-5-6", config, shown(LAPTOP, 2), init=start.key, note=note)]
     origins = {column: replace(paper_cell(column), shows=(), home="table-6") for column in (0, 1)}
     found = list(origins.values())

@@ -1,7 +1,7 @@
 """Noise in the inputs of eigenvalues of 5x5 matrices, by encoding, layers and dimensions.
 
 At scale paper 60 million examples each (table 14). At scale laptop one model, FP15/P1000, that starts from
-eigenvalues-5.
+eigenvalues-5-products.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 14 years.
 

@@ -41,7 +41,7 @@ PROBLEMS = {
     "add-10": Problem("sum 10x10", "table-3", 4, "5 M to 99 %"),
     "matvec-5": Problem("matrix times vector 5x5", "table-4", 2),
     "matmul-5-longer": Problem("matrix product 5x5", "table-5", 2),
-    "eigenvalues-5-relations": Problem("eigenvalues 5x5", "table-6", 4, "40 M to 99 %"),
+    "eigenvalues-5-products": Problem("eigenvalues 5x5", "table-6", 4, "40 M to 99 %"),
     "eigenvalues-8": Problem("eigenvalues 8x8", "table-6", 5, "60 M to 99 %"),
     "eigenvectors-5-precise": Problem("eigenvectors 5x5", "table-8", 4, "50 M"),
     "singular-values-4": Problem("singular values 4x4", "table-10", 2),
