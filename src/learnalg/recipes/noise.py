@@ -21,7 +21,7 @@ def noisy(
     scale: str, task: str, encoding: str, layers: str, dimensions: int, column: int, home: str = ""
 ) -> list[Cell]:
     """The three runs behind a column, and what they start from."""
-    name, examples, batch = LAPTOP[task]
+    name, examples = LAPTOP[task]
     found = [] if scale == "paper" else [origin(name, task)]
     for level, noise in enumerate(LEVELS):
         shows = tuple(
@@ -33,6 +33,6 @@ def noisy(
             config = paper(task, "5", layers, encoding, BUDGETS[task], dim_model=dimensions, noise=noise)
             found.append(Cell(key, config, shows, home=home))
         else:
-            config, note = go_on(name, task, examples, batch_size=batch, noise=noise)
+            config, note = go_on(name, task, examples, batch_size=32, noise=noise)
             found.append(Cell(key, config, shows, home=home, init=found[0].key, note=note))
     return found
