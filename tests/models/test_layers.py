@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from learnalg.models import layers
-from learnalg.models.layers import FUSED_FROM, attend
+from learnalg.models.layers import FUSED_FROM, VECTOR, attend
 
 B, H, Q, K = 2, 3, 5, 8
 NEVER = 10**9
-LENGTHS = [1, 20, FUSED_FROM - 1, FUSED_FROM, FUSED_FROM + 1]
+LENGTHS = [1, VECTOR - 1, VECTOR, 20, FUSED_FROM - 1, FUSED_FROM, FUSED_FROM + 1]
 
 every_length = pytest.mark.parametrize("length", LENGTHS)
 every_mask = pytest.mark.parametrize("kind", ["none", "padding", "causal"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 from learnalg.commands.arguments import load_plugins, parse
 
@@ -16,6 +17,7 @@ class Bench:
 
     rounds: int = 5  # the median of these is shown
     cases: str = ""  # only cases whose name contains this
+    precision: Literal["auto", "fp32", "bf16"] = "auto"  # of training; auto: as `learnalg train` would choose
     json: bool = False  # print one JSON object
 
 
@@ -23,8 +25,13 @@ def run_bench(arguments: list[str]) -> int:
     """Speeds."""
     command = parse(Bench, "bench", load_plugins(arguments))
     from learnalg.bench import CASES, measure
+    from learnalg.config import replace_fields
 
-    chosen = {name: config for name, config in CASES.items() if command.cases in name}
+    chosen = {
+        name: replace_fields(config, precision=command.precision)
+        for name, config in CASES.items()
+        if command.cases in name
+    }
     if not chosen or command.rounds < 1:
         raise ValueError(f"no case has {command.cases!r} in its name, or no rounds; cases: {', '.join(CASES)}")
     rates, speeds = measure(chosen, command.rounds)
