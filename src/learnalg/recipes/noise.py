@@ -11,10 +11,7 @@ from learnalg.recipes.recipe import Cell, Shown
 LEVELS = (0.01, 0.02, 0.05)  # of the coefficients' standard deviation
 ROW_TOLERANCES = ("0.05", "0.02", "0.01")
 BUDGETS = {"add": ADD_BUDGET, "eigenvalues": EIGENVALUES_BUDGET}
-LAPTOP = {
-    "add": ("add-5", 24_000, 32),
-    "eigenvalues": ("eigenvalues-5-products", 40_000, 32),
-}  # origin, examples, batch
+LAPTOP = {"add": ("add-5", 24_000), "eigenvalues": ("eigenvalues-5-products", 40_000)}  # origin, examples
 
 
 def noisy(
