@@ -19,7 +19,7 @@ import pytest
 from learnalg.cli import COMMANDS, main
 from learnalg.config import RunConfig, replace_fields
 from learnalg.encodings import ENCODINGS
-from learnalg.matrices import ENSEMBLES
+from learnalg.ensembles import ENSEMBLES
 from learnalg.models import MODELS, build, sides
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
 from learnalg.presets import PRESETS

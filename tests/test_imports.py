@@ -11,7 +11,19 @@ import learnalg
 
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
-    *("checks", "matrices", "tasks", "encodings", "tokenizer", "config", "presets", "recipes", "data", "curriculum"),
+    *(
+        "checks",
+        "ensembles",
+        "matrices",
+        "tasks",
+        "encodings",
+        "tokenizer",
+        "config",
+        "presets",
+        "recipes",
+        "data",
+        "curriculum",
+    ),
     *("models", "decode", "loss", "optim", "budget", "checkpoint", "runs", "judge", "evaluate"),
     *("paper", "predictor", "measurements", "analysis", "flops", "processes"),
     *(

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnalg.matrices import ENSEMBLE_SUMMARIES, ENSEMBLES, MAX_DIM, Dims, Ensemble
+from learnalg.ensembles import ENSEMBLE_SUMMARIES, ENSEMBLES
+from learnalg.matrices import MAX_DIM, Dims, Ensemble
 
 SIGMA = 10 / np.sqrt(3)  # of coefficients uniform in [-10, 10]
 SQUARE_ONLY = ("positive", "marchenko-pastur")

@@ -17,7 +17,7 @@ import numpy as np
 from learnalg.config import DataConfig, RunConfig
 from learnalg.data import Batch, Stream
 from learnalg.encodings.encoding import Ints
-from learnalg.matrices import Rng
+from learnalg.ensembles import Rng
 from learnalg.tokenizer import PAD
 
 LEVELS = 50  # of the spread of singular values, while it grows

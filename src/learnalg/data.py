@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from learnalg.config import DataConfig
 from learnalg.encodings.encoding import Ints
-from learnalg.matrices import Floats, Rng
+from learnalg.ensembles import Floats, Rng
 from learnalg.tasks import Task
 from learnalg.tokenizer import END, PAD
 

@@ -13,7 +13,7 @@ import numpy as np
 from learnalg.commands.arguments import load_plugins, parse, take
 from learnalg.config import ModelConfig
 from learnalg.encodings import ENCODINGS, Encoding, get_encoding
-from learnalg.matrices import ENSEMBLE_SUMMARIES, ENSEMBLES
+from learnalg.ensembles import ENSEMBLE_SUMMARIES, ENSEMBLES
 from learnalg.presets import PRESETS, preset, recipes
 from learnalg.tasks import COTRAINING, TASKS, get_task
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from learnalg.checks import check_types, need
 from learnalg.encodings import get_encoding
 from learnalg.encodings.encoding import Ints
-from learnalg.matrices import MAX_DIM, SQUARE_ENSEMBLES, Dims, Ensemble
+from learnalg.ensembles import SQUARE_ENSEMBLES
+from learnalg.matrices import MAX_DIM, Dims, Ensemble
 from learnalg.tasks import COTRAINING, Task, get_task, parse_subset
 from learnalg.tokenizer import Tokenizer
 
