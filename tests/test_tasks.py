@@ -137,19 +137,6 @@ def test_sign_either_has_both_signs_as_often_and_is_a_solution(name):
     np.testing.assert_array_equal(out, solve(name, M, sign="either"))
 
 
-@pytest.mark.parametrize("name", ["eigenvectors", "svd"])
-def test_the_nearest_solution_has_the_signs_of_the_prediction(name):
-    M, rng = draw(4, 4, num=50, symmetric=True), np.random.default_rng(1)
-    task = get_task(name)
-    solution = task.solve(M)
-    flips = np.concatenate(
-        [np.ones((50, 1, 4)), rng.choice([-1.0, 1.0], (50, 1, 4)).repeat(len(solution[0]) - 1, 1)], 1
-    )
-    predicted = solution * flips + 0.01 * rng.standard_normal(solution.shape)
-    np.testing.assert_array_equal(task.nearest(solution, predicted), solution * flips)
-    np.testing.assert_array_equal(get_task("inverse").nearest(solution, predicted), solution)
-
-
 def test_eigenvector_signs_are_free_in_the_check_of_a_prediction():
     M = draw(4, 4, symmetric=True)
     task = get_task("eigenvectors")

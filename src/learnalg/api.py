@@ -62,7 +62,7 @@ class Model:
         seconds = time.perf_counter() - started
         encoding = self.config.data.tokenizers[0].encoding
         seen, _ = encoding.decode(encoding.encode(inputs))
-        solution = chosen.nearest(chosen.solve(seen), prediction[None])
+        solution = chosen.solve(seen)
         residual, reference = chosen.residual(seen, solution, prediction[None])
         part, whole = float(np.abs(residual).sum()), float(np.abs(reference).sum())
         error = part / whole if whole else (None if part else 0.0)  # no error is relative to nothing

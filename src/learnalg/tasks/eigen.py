@@ -39,13 +39,6 @@ def signed(sign: str, vectors: Floats) -> Floats:
     return signs * either_signs(vectors) if sign == "either" else signs
 
 
-def turned(solution: Floats, predicted: Floats) -> Floats:
-    """Values in the first row, vectors in columns below: these with the signs that bring them nearest to predictions.
-    Left and right singular vectors, below each other, have one sign together."""
-    along = (solution[:, 1:] * predicted[:, 1:]).sum(axis=1, keepdims=True)
-    return np.concatenate([solution[:, :1], solution[:, 1:] * np.where(along < 0, -1.0, 1.0)], axis=1)
-
-
 def eigenvalues(order: str = "descending") -> Task:
     step = -1 if choice("order", order, ORDERS) == "descending" else 1
     return Task(
@@ -70,7 +63,6 @@ def eigenvectors(order: str = "descending", sign: str = "canonical") -> Task:
         solve=solve,
         output_shape=lambda m, n: (n + 1, n),
         residual=_residual,
-        nearest=turned,
         symmetric=True,
     )
 

@@ -10,7 +10,7 @@ column of U that is not zero is made positive (`sign=lapack` leaves LAPACK's cho
 
 import numpy as np
 
-from learnalg.tasks.eigen import SIGNS, signed, turned
+from learnalg.tasks.eigen import SIGNS, signed
 from learnalg.tasks.task import Floats, Task, choice, diagonal
 
 
@@ -37,7 +37,6 @@ def svd(sign: str = "canonical") -> Task:
         solve=solve,
         output_shape=lambda m, n: (m + n + 1, min(m, n)),
         residual=_residual,
-        nearest=turned,
     )
 
 

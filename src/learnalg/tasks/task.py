@@ -36,11 +36,6 @@ def difference(seen: Floats, solution: Floats, predicted: Floats) -> tuple[Float
     return predicted - solution, solution
 
 
-def only_one(solution: Floats, predicted: Floats) -> Floats:
-    """Of problems with one right answer the nearest to any prediction."""
-    return solution
-
-
 def accept_all(inputs: Floats) -> NDArray[np.bool_]:
     return np.ones(len(inputs), dtype=bool)
 
@@ -52,7 +47,6 @@ class Task:
     operands: Callable[[int, int], tuple[Shape, ...]] = one_operand  # drawn apart, set side by side
     output_shape: Callable[[int, int], Shape] = same_shape
     residual: Residual = difference  # (matrix seen, solution, prediction) -> (residual, reference)
-    nearest: Callable[[Floats, Floats], Floats] = only_one  # (solution, prediction) -> of all solutions, the nearest
     accept: Callable[[Floats], NDArray[np.bool_]] = accept_all  # problems with a solution; others are redrawn
     square: bool = False
     symmetric: bool = False
