@@ -124,19 +124,6 @@ def test_sign_lapack_leaves_the_vectors_as_they_come():
     assert min(leading_coefficients(H)) < 0
 
 
-@pytest.mark.parametrize("name", ["eigenvectors", "svd"])
-def test_sign_either_has_both_signs_as_often_and_is_a_solution(name):
-    M = draw(4, 4, num=2_000, symmetric=True)
-    task, out = get_task(name, {"sign": "either"}), solve(name, M, sign="either")
-    residual, reference = task.residual(M, out, out)
-    assert np.abs(residual).max() < 1e-9 * np.abs(reference).max()
-    signs = np.sign(out[:, 1])
-    assert (np.abs(signs.mean(axis=0)) < 0.1).all()
-    assert (np.abs(np.corrcoef(signs.T) - np.eye(4)) < 0.1).all()
-    np.testing.assert_allclose(np.abs(out), np.abs(solve(name, M)))
-    np.testing.assert_array_equal(out, solve(name, M, sign="either"))
-
-
 def test_eigenvector_signs_are_free_in_the_check_of_a_prediction():
     M = draw(4, 4, symmetric=True)
     task = get_task("eigenvectors")
@@ -266,8 +253,8 @@ def test_an_unknown_task_is_refused_with_the_known_ones():
     [
         ("eigenvalues", {"order": "up"}, ["order=up", "descending", "ascending"]),
         ("eigenvectors", {"order": "up"}, ["order=up", "descending", "ascending"]),
-        ("eigenvectors", {"sign": "plus"}, ["sign=plus", "canonical", "lapack", "either"]),
-        ("svd", {"sign": "plus"}, ["sign=plus", "canonical", "lapack", "either"]),
+        ("eigenvectors", {"sign": "plus"}, ["sign=plus", "canonical", "lapack"]),
+        ("svd", {"sign": "plus"}, ["sign=plus", "canonical", "lapack"]),
         ("singular_values", {"of": "M"}, ["of=M", "matrix", "gram"]),
         ("eigenvalues", {"sign": "canonical"}, ["eigenvalues", "'sign'", "order"]),
         ("add", {"order": "ascending"}, ["add", "'order'", "none"]),

@@ -5,10 +5,8 @@ row, below them H, whose columns are the eigenvectors in the same order, so that
 writes both Q M Q^T (section 2) and Q^T M Q (appendix B); with eigenvectors as columns it is H^T M H = D.
 
 Each eigenvector is known up to its sign only, and LAPACK's choice is arbitrary. By default the first
-coefficient that is not zero is made positive; `sign=lapack` leaves what LAPACK returned. Either rule is hard to follow
-where that coefficient is nearly zero. With `sign=either` both signs are as likely, by no rule that a model could see:
-what it learns is to go on with the sign that it has begun to write. The paper sorts eigenvalues in descending order,
-its published code in ascending order (`order=ascending`).
+coefficient that is not zero is made positive; `sign=lapack` leaves what LAPACK returned. The paper sorts
+eigenvalues in descending order, its published code in ascending order (`order=ascending`).
 """
 
 import numpy as np
@@ -16,27 +14,13 @@ import numpy as np
 from learnalg.tasks.task import Floats, Task, choice, diagonal
 
 ORDERS = ("descending", "ascending")
-SIGNS = ("canonical", "lapack", "either")
+SIGNS = ("canonical", "lapack")
 
 
 def leading_signs(vectors: Floats) -> Floats:
     """(num, n, k) -> (num, 1, k): the sign of each column's first coefficient that does not round to zero."""
     first = np.argmax(np.abs(vectors) > 1e-9, axis=1)[:, None, :]
     return np.where(np.take_along_axis(vectors, first, axis=1) < 0, -1.0, 1.0)
-
-
-def either_signs(vectors: Floats) -> Floats:
-    """The same shape: the eighth decimal of the absolute values' sum, odd or even. A function of the matrix, so that
-    examples stay what their seed says."""
-    return np.where(np.floor(1e8 * np.abs(vectors).sum(axis=1, keepdims=True)) % 2 < 1, -1.0, 1.0)
-
-
-def signed(sign: str, vectors: Floats) -> Floats:
-    """(num, 1, k): what to multiply columns with, so that their signs are as the option says."""
-    if sign == "lapack":
-        return np.ones((len(vectors), 1, vectors.shape[2]))
-    signs = leading_signs(vectors)
-    return signs * either_signs(vectors) if sign == "either" else signs
 
 
 def eigenvalues(order: str = "descending") -> Task:
@@ -51,12 +35,14 @@ def eigenvalues(order: str = "descending") -> Task:
 
 def eigenvectors(order: str = "descending", sign: str = "canonical") -> Task:
     step = -1 if choice("order", order, ORDERS) == "descending" else 1
-    choice("sign", sign, SIGNS)
+    canonical = choice("sign", sign, SIGNS) == "canonical"
 
     def solve(M: Floats) -> Floats:
         values, vectors = np.linalg.eigh(M)
         values, vectors = values[:, ::step], vectors[:, :, ::step]
-        return np.concatenate([values[:, None, :], vectors * signed(sign, vectors)], axis=1)
+        if canonical:
+            vectors = vectors * leading_signs(vectors)
+        return np.concatenate([values[:, None, :], vectors], axis=1)
 
     return Task(
         "eigenvalues and eigenvectors of a symmetric matrix, (n+1) x n",

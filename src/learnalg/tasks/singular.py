@@ -5,12 +5,12 @@ squares (`of=gram`); singular values are what it then discusses, and the default
 singular values, then U (m x k), then V (n x k), so that M = U S V^T and S = U^T M V.
 
 A pair of singular vectors is known up to a common sign: as for eigenvectors, the first coefficient of each
-column of U that is not zero is made positive (`sign=lapack` leaves LAPACK's choice, `sign=either` follows no rule).
+column of U that is not zero is made positive (`sign=lapack` leaves LAPACK's choice).
 """
 
 import numpy as np
 
-from learnalg.tasks.eigen import SIGNS, signed
+from learnalg.tasks.eigen import SIGNS, leading_signs
 from learnalg.tasks.task import Floats, Task, choice, diagonal
 
 
@@ -24,13 +24,15 @@ def singular_values(of: str = "matrix") -> Task:
 
 
 def svd(sign: str = "canonical") -> Task:
-    choice("sign", sign, SIGNS)
+    canonical = choice("sign", sign, SIGNS) == "canonical"
 
     def solve(M: Floats) -> Floats:
         U, S, Vt = np.linalg.svd(M, full_matrices=False)
         V = Vt.swapaxes(-1, -2)
-        signs = signed(sign, U)
-        return np.concatenate([S[:, None, :], U * signs, V * signs], axis=1)
+        if canonical:
+            signs = leading_signs(U)
+            U, V = U * signs, V * signs
+        return np.concatenate([S[:, None, :], U, V], axis=1)
 
     return Task(
         "singular value decomposition, (m+n+1) x min(m, n)",
