@@ -19,7 +19,7 @@ COLUMNS = (  # task, encoding, layers, examples
     ("svd", "p10", "1/6", 150 * MILLION),
     ("svd", "p1000", "6/6", 150 * MILLION),
 )
-KEPT = {1: "singular-values-4", 3: "svd-4-ties"}
+KEPT = {1: "singular-values-4", 3: "svd-4-deeper"}
 
 
 def cells(scale: str) -> list[Cell]:

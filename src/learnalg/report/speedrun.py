@@ -45,8 +45,8 @@ PROBLEMS = {
     "eigenvalues-8": Problem("eigenvalues 8x8", "table-6", 5, "60 M to 99 %"),
     "eigenvectors-5-precise": Problem("eigenvectors 5x5", "table-8", 4, "50 M"),
     "singular-values-4": Problem("singular values 4x4", "table-10", 2),
-    "svd-4-ties": Problem("SVD 4x4", "table-10", 4),
-    "inverse-5-precise": Problem("inverse 5x5", "table-9", 6, "120 M to 75 %"),
+    "svd-4-deeper": Problem("SVD 4x4", "table-10", 4),
+    "inverse-5-digits": Problem("inverse 5x5", "table-9", 6, "120 M to 75 %"),
 }
 
 
