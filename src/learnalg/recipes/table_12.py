@@ -1,7 +1,7 @@
 """Eigenvalues of 5x5 matrices out of distribution: seven training sets, eleven test sets, within 2 %.
 
 The paper does not say how many layers its models have; here they are those of table 20 with P1000 and 6/1 layers, which
-are kept there. At scale laptop four of the training sets, FP15/P1000 and 4/1 layers. The models of Wigner and of Laplace
+are kept there. At scale laptop four training sets, FP15/P1000 and 4/1 layers. The models of Wigner and of Laplace
 matrices are kept ones, each from scratch; the others start from the first, so that they have seen its matrices, too.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 2.1 years, unless these runs are there already.
