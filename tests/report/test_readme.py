@@ -15,7 +15,7 @@ from learnalg.recipes import RECIPES
 from learnalg.report import speedrun
 from learnalg.report.docstrings import recipe_file, refreshed
 from learnalg.report.readme import results_table, with_table
-from learnalg.runs import ZOO, load_model, load_weights, set_weights
+from learnalg.runs import ZOO, all_examples, load_model, load_weights, set_weights
 
 ROOT = Path(__file__).parents[2]
 RESULTS = sorted((ROOT / "results").glob("*.json"))
@@ -30,6 +30,18 @@ def test_the_records_are_up_to_date():
     text = (ROOT / "docs/speedrun.md").read_text()
     table = speedrun.records_table(ROOT / "results")
     assert with_table(text, table, speedrun.BEGIN, speedrun.END) == text, "run: python -m learnalg.report"
+
+
+@pytest.mark.parametrize("name", speedrun.PROBLEMS)
+def test_every_bar_is_reached(name):
+    """As the table has them, with one decimal."""
+    problem, result = speedrun.PROBLEMS[name], json.loads((ROOT / "results" / f"{name}.json").read_text())
+    wanted, most = re.fullmatch(r"(.+) \((.+) M\)", problem.bar).groups()
+    tolerances = ("0.0",) if problem.table == "table-2" else speedrun.TOLERANCES
+    for tolerance, share in zip(tolerances, wanted.split(" / "), strict=True):
+        assert round(100 * result["report"]["accuracy"]["l1"][tolerance], 1) >= float(share)
+    assert all_examples(result) <= 1e6 * float(most)
+    assert result["report"]["num"] == 10_000
 
 
 def test_the_learning_curves_are_up_to_date():

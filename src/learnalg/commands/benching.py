@@ -26,6 +26,7 @@ def run_bench(arguments: list[str]) -> int:
     command = parse(Bench, "bench", load_plugins(arguments))
     from learnalg.bench import CASES, measure
     from learnalg.config import replace_fields
+    from learnalg.runs import provenance
 
     chosen = {
         name: replace_fields(config, precision=command.precision)
@@ -36,7 +37,8 @@ def run_bench(arguments: list[str]) -> int:
         raise ValueError(f"no case has {command.cases!r} in its name, or no rounds; cases: {', '.join(CASES)}")
     rates, speeds = measure(chosen, command.rounds)
     if command.json:
-        print(json.dumps({"rates": rates, "speeds": [asdict(speed) for speed in speeds]}))
+        found = {"rates": rates, "speeds": [asdict(speed) for speed in speeds]}
+        print(json.dumps(found | {"provenance": provenance()}, indent=1))
         return 0
     print(
         ", ".join(f"{precision} {rate / 1e9:.1f} GFLOP/s" for precision, rate in rates.items()), "in matrix products\n"

@@ -24,6 +24,7 @@ class Problem:
     title: str
     table: str
     column: int
+    bar: str  # what it should have at laptop scale, at the tolerances of the table, and from how many examples at most
     examples: str = ""  # as the paper says; '' where it does not
     row: int = 0  # of table-2, whose rows are encodings
 
@@ -35,18 +36,18 @@ class Problem:
 
 
 PROBLEMS = {
-    "transpose-5": Problem("transposition 5x5", "table-2", 1, row=2),
-    "transpose-10": Problem("transposition 10x10", "table-2", 2, row=2),
-    "add-5": Problem("sum 5x5", "table-3", 1),
-    "add-10": Problem("sum 10x10", "table-3", 4, "5 M to 99 %"),
-    "matvec-5": Problem("matrix times vector 5x5", "table-4", 2),
-    "matmul-5-longer": Problem("matrix product 5x5", "table-5", 2),
-    "eigenvalues-5-products": Problem("eigenvalues 5x5", "table-6", 4, "40 M to 99 %"),
-    "eigenvalues-8": Problem("eigenvalues 8x8", "table-6", 5, "60 M to 99 %"),
-    "eigenvectors-5-precise": Problem("eigenvectors 5x5", "table-8", 4, "50 M"),
-    "singular-values-4": Problem("singular values 4x4", "table-10", 2),
-    "svd-4-deeper": Problem("SVD 4x4", "table-10", 4),
-    "inverse-5-digits": Problem("inverse 5x5", "table-9", 6, "120 M to 75 %"),
+    "transpose-5": Problem("transposition 5x5", "table-2", 1, "99.9 (0.2 M)", row=2),
+    "transpose-10": Problem("transposition 10x10", "table-2", 2, "99.9 (0.5 M)", row=2),
+    "add-5-relations": Problem("sum 5x5", "table-3", 1, "100 / 100 / 100 / 99.9 (0.2 M)"),
+    "add-10": Problem("sum 10x10", "table-3", 4, "100 / 100 / 100 / 99.9 (0.5 M)", "5 M to 99 %"),
+    "matvec-5": Problem("matrix times vector 5x5", "table-4", 2, "100 / 100 / 99.9 / 99.5 (1 M)"),
+    "matmul-5-longer": Problem("matrix product 5x5", "table-5", 2, "100 / 100 / 99.9 / 99 (2 M)"),
+    "eigenvalues-5-products": Problem("eigenvalues 5x5", "table-6", 4, "100 / 99.9 / 99 / 90 (4 M)", "40 M to 99 %"),
+    "eigenvalues-8": Problem("eigenvalues 8x8", "table-6", 5, "100 / 99 / 85 / 30 (6 M)", "60 M to 99 %"),
+    "eigenvectors-5-precise": Problem("eigenvectors 5x5", "table-8", 4, "97 / 87 / 67 / 12 (8 M)", "50 M"),
+    "singular-values-4": Problem("singular values 4x4", "table-10", 2, "100 / 99.8 / 86 / 41 (3 M)"),
+    "svd-4-deeper": Problem("SVD 4x4", "table-10", 4, "98.9 / 95 / 75 / 6 (8 M)"),
+    "inverse-5-digits": Problem("inverse 5x5", "table-9", 6, "90 / 81 / 60 / 24 (15 M)", "120 M to 75 %"),
 }
 
 
@@ -58,25 +59,36 @@ def load_results(folder: Path) -> dict[str, dict[str, Any]]:
 
 def records_table(folder: Path) -> str:
     lines = [
-        "| problem | recipe | examples | FLOPs | minutes | within 5 / 2 / 1 / 0.5 % "
+        "| problem | recipe | examples | FLOPs | minutes | within 5 / 2 / 1 / 0.5 % | bar "
         "| the paper's | from | as good as the paper after |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for name, result in load_results(folder).items():
+    results = load_results(folder)
+    for name, result in results.items():
         data, problem = result["config"]["data"], PROBLEMS.get(name)
         title = problem.title if problem else f"{data['task'].replace('_', ' ')} {data['dim']}x{data['dim']}"
         is_exact = problem is not None and problem.table == "table-2"
         shares = result["report"]["accuracy"]["l1"]
         ours = " / ".join(f"{100 * shares[t]:.1f}" for t in (("0.0",) if is_exact else TOLERANCES))
         papers = " / ".join(f"{share:g}" for share in problem.accuracy()) if problem else ""
-        each = result.get("flops_per_example") or counted_flops(from_dict(result["config"]))
+        flops, minutes = spent(result, results)
+        exact = " exact" if is_exact else ""
+        bar, theirs, examples = (problem.bar, f"{papers}{exact}", problem.examples) if problem else ("", "", "")
         lines.append(
-            f"| {title} | [{name}](../results/{name}.json) | {_examples(result)} "
-            f"| {each * result['examples']:.1e} | {result['seconds'] / 60:.1f} "
-            f"| {ours}{' exact' if is_exact else ''} | {papers}{' exact' if is_exact and papers else ''} "
-            f"| {problem.examples if problem else ''} | {_reached(result, problem)} |"
+            f"| {title} | [{name}](../results/{name}.json) | {_examples(result)} | {flops:.1e} | {minutes:.1f} "
+            f"| {ours}{exact} | {bar} | {theirs} | {examples} | {_reached(result, problem, results)} |"
         )
     return "\n".join(lines)
+
+
+def spent(result: dict[str, Any], results: dict[str, dict[str, Any]], share: float = 1.0) -> tuple[float, float]:
+    """FLOPs and minutes of a run, or of its first part, and of the runs whose weights it started from."""
+    each = result.get("flops_per_example") or counted_flops(from_dict(result["config"]))
+    flops, minutes = share * each * result["examples"], share * result["seconds"] / 60
+    if "origin" in result:
+        before = spent(results[result["origin"]["model"]], results)
+        flops, minutes = flops + before[0], minutes + before[1]
+    return flops, minutes
 
 
 def _examples(result: dict[str, Any]) -> str:
@@ -90,8 +102,8 @@ def millions(examples: int) -> str:
     return f"{examples / 1e6:.2f} M"
 
 
-def _reached(result: dict[str, Any], problem: Problem | None) -> str:
-    """The examples after which the validation set was solved as well as the paper's test set."""
+def _reached(result: dict[str, Any], problem: Problem | None, results: dict[str, dict[str, Any]]) -> str:
+    """Examples, FLOPs and minutes after which the validation set was solved as well as the paper's test set."""
     if problem is None or not result.get("curve"):
         return ""
     wanted = problem.accuracy()
@@ -100,7 +112,9 @@ def _reached(result: dict[str, Any], problem: Problem | None) -> str:
     for point in result["curve"]:
         shares = [100 * point["accuracy"][t] for t in TOLERANCES]
         if all(share >= want for share, want in zip(shares, wanted, strict=True)):
-            return millions(all_examples(result) - result["examples"] + point["examples"])
+            flops, minutes = spent(result, results, point["examples"] / result["examples"])
+            examples = all_examples(result) - result["examples"] + point["examples"]
+            return f"{millions(examples)}, {flops:.1e} FLOPs, {minutes:.0f} minutes"
     return "not reached"
 
 
