@@ -87,7 +87,7 @@ def test_the_overview_names_every_command(run, arguments):
         ("solve", "--task --json --plugin"),
         ("reproduce", "--scale --cells --list --dry-run --show --quiet --plugin"),
         ("report", "--out --scale"),
-        ("bench", "--rounds --cases --json"),
+        ("bench", "--rounds --cases --precision --json"),
         ("encode", "--encoding"),
         ("decode", "--encoding"),
         ("params", "--encoder-layers --input-encoding --output-encoding --json --preset"),
