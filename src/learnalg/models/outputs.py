@@ -33,7 +33,7 @@ def word_logits(hidden_BTD: Tensor, weight_VD: Tensor, bias_PV: Tensor, side: Si
     """`index_T`: which output tokens these are, from 0."""
     if len(bias_PV) == 1:
         return nn.functional.linear(hidden_BTD, weight_VD, bias_PV[0])
-    return nn.functional.linear(hidden_BTD, weight_VD).add_(bias_PV[places(side, index_T)])
+    return nn.functional.linear(hidden_BTD, weight_VD) + bias_PV[places(side, index_T)]
 
 
 @torch.no_grad()
