@@ -4,9 +4,10 @@ The paper does not say how many layers its models have; here they are those of t
 are kept there. At scale laptop four training sets, FP15/P1000 and 4/1 layers. The models of Wigner and of Laplace
 matrices are kept ones, each from scratch; the others start from the first, so that they have seen its matrices, too.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 2.1 years, unless these runs are there already.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 11 minutes, paper 2.1 years, unless these runs are there
+already.
 
-Measured at scale laptop: 4 of 4 cells, the highest number 58.9 where the paper has 100.
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

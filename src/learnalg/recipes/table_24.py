@@ -5,7 +5,7 @@ there. At scale laptop FP15/P1000, 4 loops of 128 dimensions, shown beside P1000
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 70 minutes, paper 2.9 years.
 
-Measured at scale laptop: 1 of 4 cells, the highest number 96.5 where the paper has 100.
+Measured at scale laptop: 1 of 4 cells, the highest number 100.0 where the paper has 100.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 At scale paper they start from runs of table 6 (P10 with 6/6 layers, P1000 with 4/1; the paper does not say which), and
 take as many examples as the paper's. At scale laptop the kept 5x5 model, FP15/P1000.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 2 minutes, paper 621 days.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 4 minutes, paper 621 days.
 
-Measured at scale laptop: 1 of 1 cells, the highest number 40.8 where the paper has 100.
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 At scale paper 60 million examples each (table 14). At scale laptop one model, FP15/P1000, that starts from
 eigenvalues-5-products.
 
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 6 minutes, paper 14 years.
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 8 minutes, paper 14 years.
 
-Measured at scale laptop: 3 of 3 cells, the highest number 90.6 where the paper has 100.
+Not measured at scale laptop so far.
 """
 
 from __future__ import annotations
