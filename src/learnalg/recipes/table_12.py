@@ -7,7 +7,7 @@ matrices are kept ones, each from scratch; the others start from the first, so t
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 11 minutes, paper 2.1 years, unless these runs are there
 already.
 
-Measured at scale laptop: 2 of 4 cells, the highest number 100.0 where the paper has 99.
+Measured at scale laptop: 4 of 4 cells, the highest number 100.0 where the paper has 99.
 """
 
 from __future__ import annotations

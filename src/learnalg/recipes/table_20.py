@@ -6,7 +6,7 @@ beside P1000; the models of Wigner and of Laplace matrices are kept ones, the ot
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 11 minutes, paper 10 years.
 
-Measured at scale laptop: 2 of 4 cells, the highest number 99.9 where the paper has 99.8.
+Measured at scale laptop: 4 of 4 cells, the highest number 99.9 where the paper has 99.8.
 """
 
 from __future__ import annotations
