@@ -5,7 +5,7 @@ eigenvalues-5-products.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 8 minutes, paper 14 years.
 
-Not measured at scale laptop so far.
+Measured at scale laptop: 3 of 3 cells, the highest number 100.0 where the paper has 100.
 """
 
 from __future__ import annotations
