@@ -10,7 +10,7 @@ are short, so that 177 runs take an hour on two cores: what is shown is who lear
 the cross-entropy a token on 2,000 test matrices, which differs long before accuracies do. Soft targets raise the
 cross-entropy: compare them by accuracy.
 
-Measured at scale laptop: 153 of 177 cells, the highest number 100.0.
+Measured at scale laptop: 177 of 177 cells, the highest number 100.0.
 """
 
 from __future__ import annotations

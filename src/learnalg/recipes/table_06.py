@@ -7,7 +7,7 @@ sizes start from the kept 5x5 model.
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 26 minutes, paper 13 years.
 
-Measured at scale laptop: 2 of 3 cells, the highest number 100.0 where the paper has 100.
+Measured at scale laptop: 3 of 3 cells, the highest number 100.0 where the paper has 100.
 """
 
 from __future__ import annotations

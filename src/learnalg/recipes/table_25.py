@@ -5,7 +5,7 @@ take as many examples as the paper's. At scale laptop the kept 5x5 model, FP15/P
 
 Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 4 minutes, paper 621 days.
 
-Not measured at scale laptop so far.
+Measured at scale laptop: 1 of 1 cells, the highest number 99.9 where the paper has 100.
 """
 
 from __future__ import annotations
