@@ -63,8 +63,7 @@ class Stream:
         config, num = self.config, self.batch_size
         target = config.tokenizers[1]
 
-        which = rng.integers(len(config.tasks), size=num) if len(config.tasks) > 1 else np.zeros(num, np.int64)
-        dims = config.dims.draw(rng, num)
+        which, dims = self._kinds(rng)
         keys, inverse = np.unique(which * 10**6 + dims[:, 0] * 10**3 + dims[:, 1], return_inverse=True)
         groups, sources, targets = [], [], []
         for k, key in enumerate(keys):
@@ -78,6 +77,16 @@ class Stream:
             targets.append(target.encode(solutions, task_index))
         targets = [np.pad(ids, ((0, 0), (0, 1)), constant_values=END) for ids in targets]
         return Batch(_scatter(num, groups, sources), _scatter(num, groups, targets), tuple(groups))
+
+    def _kinds(self, rng: Rng) -> tuple[Ints, Ints]:
+        """Task and m x n of each example. A training batch has one of each, so that nothing is padded; a validation or
+        test set has all of them in equal parts, since its examples must not depend on how they are batched."""
+        config, num = self.config, self.batch_size
+        if self.split == "train":
+            which = rng.integers(len(config.tasks), size=1) if len(config.tasks) > 1 else np.zeros(1, np.int64)
+            return which.repeat(num), config.dims.draw_large(rng)[None].repeat(num, axis=0)
+        which = rng.integers(len(config.tasks), size=num) if len(config.tasks) > 1 else np.zeros(num, np.int64)
+        return which, config.dims.draw(rng, num)
 
     def _draw(self, rng: Rng, task: Task, m: int, n: int, num: int) -> tuple[Ints, Floats, Floats]:
         """Token ids and values of what the model sees, and the values without noise, for `num` problems that

@@ -58,6 +58,14 @@ class Dims:
         n = m if self.square else rng.integers(self.cols[0], self.cols[1] + 1, size=num)
         return np.stack([m, n], axis=1)
 
+    def draw_large(self, rng: Rng) -> NDArray[np.int64]:
+        """Rows and columns of a batch. Their probabilities are proportional to the size: large matrices are harder."""
+        if self.is_fixed:
+            return np.array([self.rows[0], self.cols[0]])
+        m, n = (np.arange(low, high + 1) for low, high in (self.rows, self.cols))
+        row = rng.choice(m, p=m / m.sum())
+        return np.array([row, row if self.square else rng.choice(n, p=n / n.sum())])
+
     def at(self, share: float) -> tuple[int, int]:
         """The size at that share of the way from the smallest to the largest, in [0, 1); all have equal parts of it."""
         m, n = (low + int(share * (high - low + 1)) for low, high in (self.rows, self.cols))
