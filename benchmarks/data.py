@@ -15,8 +15,8 @@ import time
 
 from learnalg.config import DataConfig
 from learnalg.data import Stream
-from learnalg.encodings import ENCODINGS
-from learnalg.tasks import TASKS
+from learnalg.tokens import ENCODINGS
+from learnalg.problems import TASKS
 
 # (task, dim, input encoding, output encoding): the two rates that we promise first, then everything at 5x5.
 PROMISED = [("eigenvalues", "5", "fp15", "p1000", 60_000), ("add", "10", "b1999", "b1999", 20_000)]

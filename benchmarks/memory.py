@@ -31,9 +31,9 @@ def step_seconds() -> float:
     import torch
 
     from learnalg.config import replace_fields
-    from learnalg.curriculum import Lessons
-    from learnalg.presets import find_recipe, preset, read_config
-    from learnalg.step import start, train_step
+    from learnalg.mixing import Lessons
+    from learnalg.config.presets import find_recipe, preset, read_config
+    from learnalg.training.step import start, train_step
 
     recipe = read_config(find_recipe("eigenvalues-5-relations"), preset("fast"))
     config = replace_fields(recipe, threads=1, precision="fp32")

@@ -17,10 +17,10 @@ from torch import Tensor
 
 from learnalg import optim
 from learnalg.config import replace_fields
-from learnalg.curriculum import Lessons
+from learnalg.mixing import Lessons
 from learnalg.data import Batch
-from learnalg.presets import find_recipe, preset, read_config
-from learnalg.step import TrainState, start, train_step
+from learnalg.config.presets import find_recipe, preset, read_config
+from learnalg.training.step import TrainState, start, train_step
 
 ORIGINAL = (3.4445, -4.7750, 2.0315)
 OURS = optim.orthogonalise

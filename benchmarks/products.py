@@ -16,11 +16,11 @@ from interleave import interleave
 from torch import Tensor
 
 from learnalg.config import replace_fields
-from learnalg.curriculum import Lessons
+from learnalg.mixing import Lessons
 from learnalg.models.grid import Layout
 from learnalg.models.products import Products, gather, spread
-from learnalg.presets import preset
-from learnalg.step import start, train_step
+from learnalg.config.presets import preset
+from learnalg.training.step import start, train_step
 
 
 def as_a_batch(products: Products, x_BLD: Tensor, layout: Layout) -> Tensor:

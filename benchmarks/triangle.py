@@ -14,9 +14,9 @@ import torch
 from interleave import interleave
 
 from learnalg.config import replace_fields
-from learnalg.curriculum import Lessons
-from learnalg.presets import preset
-from learnalg.step import start, train_step
+from learnalg.mixing import Lessons
+from learnalg.config.presets import preset
+from learnalg.training.step import start, train_step
 
 
 def main(rounds: int) -> None:

@@ -5,7 +5,7 @@ learnalg train --plugin examples/determinant.py --task determinant --dim 2 --exa
 
 import numpy as np
 
-from learnalg.tasks import TASKS, Task
+from learnalg.problems import TASKS, Task
 
 
 def determinant() -> Task:

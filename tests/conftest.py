@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from learnalg.config import RunConfig, replace_fields
-from learnalg.train import train
+from learnalg.training.loop import train
 
 torch.set_num_threads(1)
 

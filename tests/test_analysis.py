@@ -11,19 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from learnalg.analysis import analyse, bins, most_below, spread
+from learnalg.evaluation.analysis import analyse, bins, most_below, spread
 from learnalg.config import DataConfig
 from learnalg.data import Batch, Group, fixed_set
-from learnalg.judge import judge
-from learnalg.measurements import collect, condition_numbers, spectrum_gaps, vector_columns
-from learnalg.paper import FAILURES, OUT_OF_DOMAIN, numbers_for
-from learnalg.predictor import auc, confusion, foretell, ranks, roc, spearman
-from learnalg.report import print_analysis, save_analysis
-from learnalg.report.anatomy import markdown
-from learnalg.report.figures import draw_figures
-from learnalg.tasks import TASKS
-from learnalg.tokenizer import END, FIRST_DIM, FIRST_TASK, PAD
-from learnalg.train import train
+from learnalg.evaluation.judge import judge
+from learnalg.evaluation.measurements import collect, condition_numbers, spectrum_gaps, vector_columns
+from learnalg.reproduction.claims import FAILURES, OUT_OF_DOMAIN, numbers_for
+from learnalg.evaluation.predictor import auc, confusion, foretell, ranks, roc, spearman
+from learnalg.reproduction.report import print_analysis, save_analysis
+from learnalg.evaluation.anatomy import markdown
+from learnalg.evaluation.figures import draw_figures
+from learnalg.problems import TASKS
+from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_TASK, PAD
+from learnalg.training.loop import train
 
 VECTORS = DataConfig(task="eigenvectors", dim="3")
 INVERSE = DataConfig(task="inverse", dim="3")
@@ -636,7 +636,7 @@ def test_figures_that_cannot_be_drawn_are_not_there(change, missing):
 
 
 def test_matplotlib_is_loaded_for_figures_only():
-    code = "import sys, learnalg.commands, learnalg.report, learnalg.analysis; print('matplotlib' in sys.modules)"
+    code = "import sys, learnalg.cli.commands, learnalg.reproduction.report, learnalg.evaluation.analysis; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -698,7 +698,7 @@ def test_a_model_that_knows_nothing_can_be_analysed(vectors_run, tmp_path, learn
 def test_a_place_that_is_taken_is_refused_before_the_test(tiny_run, tmp_path, monkeypatch, capsys):
     from learnalg.cli import main
 
-    monkeypatch.setattr("learnalg.evaluate.evaluate", lambda *a, **k: pytest.fail("the test was run first"))
+    monkeypatch.setattr("learnalg.evaluation.evaluate.evaluate", lambda *a, **k: pytest.fail("the test was run first"))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 import learnalg
-from learnalg.api import Model
+from learnalg.zoo.model import Model
 from learnalg.cli import main
-from learnalg.evaluate import TOLERANCES
+from learnalg.evaluation.evaluate import TOLERANCES
 from learnalg.models import build, sides
-from learnalg.runs import MODEL_FILE
-from learnalg.tasks import TASKS
+from learnalg.training.run import MODEL_FILE
+from learnalg.problems import TASKS
 
 MATRIX = np.array([[1.0, -2.0], [3.0, 4.5]])
 
@@ -190,7 +190,7 @@ def test_the_front_door_offers_what_the_readme_uses():
 
 DETERMINANT = """
 import numpy as np
-from learnalg.tasks import TASKS, Task
+from learnalg.problems import TASKS, Task
 
 TASKS["determinant"] = lambda: Task(
     "the determinant",

@@ -6,14 +6,14 @@ import signal
 import pytest
 import torch
 
-from learnalg.budget import with_budget
+from learnalg.training.budget import with_budget
 from learnalg.config import replace_fields
-from learnalg.optim import rate, soft_width
-from learnalg.presets import preset
-from learnalg.processes import InterruptedRunError
-from learnalg.progress import Silent
-from learnalg.runs import Run, load_weights
-from learnalg.train import RESULT_FILE, resume, train
+from learnalg.training.optim import rate, soft_width
+from learnalg.config.presets import preset
+from learnalg.training.devices import InterruptedRunError
+from learnalg.cli.progress import Silent
+from learnalg.training.run import Run, load_weights
+from learnalg.training.loop import RESULT_FILE, resume, train
 
 # 1,000 steps: 50 of warm-up, the rates fall after 300.
 CONFIG = replace_fields(preset("fast"), task="add", dim="2", examples=32_000, batch_size=32, soft_width_end=1.0)

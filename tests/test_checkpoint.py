@@ -10,7 +10,7 @@ import resource
 import pytest
 import torch
 
-from learnalg.checkpoint import (
+from learnalg.training.checkpoint import (
     is_sound,
     list_checkpoints,
     load_checkpoint,

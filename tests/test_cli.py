@@ -18,13 +18,13 @@ import pytest
 
 from learnalg.cli import COMMANDS, main
 from learnalg.config import RunConfig, replace_fields
-from learnalg.encodings import ENCODINGS
-from learnalg.ensembles import ENSEMBLES
+from learnalg.tokens import ENCODINGS
+from learnalg.problems.ensembles import ENSEMBLES
 from learnalg.models import MODELS, build, sides
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
-from learnalg.presets import PRESETS
-from learnalg.runs import Run, load_weights, save_model
-from learnalg.tasks import COTRAINING, TASKS
+from learnalg.config.presets import PRESETS
+from learnalg.training.run import Run, load_weights, save_model
+from learnalg.problems import COTRAINING, TASKS
 
 SIZES = "--encoder-layers 1 --dim-model 16 --heads 2 --examples 640 --batch-size 64 --eval-num 10 --final-num 20"
 SMALL = [*SIZES.split(), "--threads", "1", "--workers", "0", "--device", "cpu", "--precision", "fp32"]
@@ -359,7 +359,7 @@ def test_evaluate_saves_what_it_saw_and_nothing_twice(run, tiny_run, tmp_path):
 
 
 def test_a_place_to_save_that_is_not_there_is_refused_before_the_test(run, tiny_run, monkeypatch):
-    monkeypatch.setattr("learnalg.evaluate.evaluate", lambda *a, **k: pytest.fail("the test was run first"))
+    monkeypatch.setattr("learnalg.evaluation.evaluate.evaluate", lambda *a, **k: pytest.fail("the test was run first"))
     code, _, err = run("evaluate", tiny_run.folder, "--save", "missing/saved.npz")
     assert code == 2 and "missing" in err and ".part" not in err
 
@@ -574,7 +574,7 @@ def test_a_keyboard_interrupt_is_130(run, monkeypatch):
     def interrupted(arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("learnalg.commands.run_list", interrupted)
+    monkeypatch.setattr("learnalg.cli.commands.run_list", interrupted)
     assert run("list") == (130, "", "")
 
 

@@ -21,7 +21,7 @@ from learnalg.config import (
     replace_fields,
     to_dict,
 )
-from learnalg.presets import PRESETS, preset, read_config
+from learnalg.config.presets import PRESETS, preset, read_config
 
 every_preset = pytest.mark.parametrize("name", PRESETS)
 

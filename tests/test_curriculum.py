@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from learnalg.config import CurriculumConfig, DataConfig, RunConfig, replace_fields
-from learnalg.curriculum import Lessons
+from learnalg.mixing import Lessons
 from learnalg.data import Batch, Stream, belongs, prefetch
-from learnalg.tokenizer import FIRST_DIM, OK, PAD
+from learnalg.tokens.tokenizer import FIRST_DIM, OK, PAD
 
 SIZE = 16
 EASIER = {"easy_share": 1.0, "easy_dim": "1-2"}

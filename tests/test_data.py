@@ -9,8 +9,8 @@ import pytest
 
 from learnalg.config import DataConfig
 from learnalg.data import SPLITS, TEST_CHUNK, Batch, Stream, belongs, fixed_set, prefetch, shard
-from learnalg.tasks import GOALS, TASKS
-from learnalg.tokenizer import END, FIRST_TASK, OK, PAD, Tokenizer
+from learnalg.problems import GOALS, TASKS
+from learnalg.tokens.tokenizer import END, FIRST_TASK, OK, PAD, Tokenizer
 
 ONE_DIGIT = "positional:base=10,digits=1,exponents=-3:3"
 JOINT = DataConfig(task="cotraining", subset=("TADMEFI",), dim="2-3")

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from learnalg.config import ModelConfig
-from learnalg.decode import Grammar, beam, greedy
-from learnalg.encodings import ENCODINGS
+from learnalg.evaluation.decode import Grammar, beam, greedy
+from learnalg.tokens import ENCODINGS
 from learnalg.models import build, side_of
-from learnalg.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, OK, PAD, REASONS, Tokenizer
+from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, OK, PAD, REASONS, Tokenizer
 
 TINY = "floating:digits=1,exponents=0:0"  # 19 numbers, a token each
 THREE = "positional:base=10,digits=1,exponents=-1:1"  # sign, digit, exponent

@@ -10,11 +10,11 @@ import torch
 
 from learnalg.config import DataConfig
 from learnalg.data import Batch, Group, Stream, fixed_set
-from learnalg.evaluate import NORMS, evaluate, judge, predict, save_predictions, teacher_forced, wilson
+from learnalg.evaluation.evaluate import NORMS, evaluate, judge, predict, save_predictions, teacher_forced, wilson
 from learnalg.models import build, sides
-from learnalg.runs import load_model
-from learnalg.tasks import TASKS
-from learnalg.tokenizer import END, FIRST_DIM, FIRST_TASK, PAD
+from learnalg.training.run import load_model
+from learnalg.problems import TASKS
+from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_TASK, PAD
 
 NAMES = list(NORMS)
 RECONSTRUCTED = ("eigenvectors", "svd", "inverse", "symmetric_inverse")
@@ -32,8 +32,8 @@ def answer(monkeypatch):
             batch = next(batches)
             return change(batch.targets.copy(), batch)
 
-        monkeypatch.setattr("learnalg.evaluate.predict", predicted)
-        monkeypatch.setattr("learnalg.evaluate.teacher_forced", lambda model, batch: (2.0 * len(batch), len(batch)))
+        monkeypatch.setattr("learnalg.evaluation.evaluate.predict", predicted)
+        monkeypatch.setattr("learnalg.evaluation.evaluate.teacher_forced", lambda model, batch: (2.0 * len(batch), len(batch)))
         return evaluate(torch.nn.Identity(), config, num, seed=3, **arguments)
 
     return report

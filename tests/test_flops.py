@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from learnalg.config import RunConfig, replace_fields
-from learnalg.flops import count_flops, flops_per_example
+from learnalg.training.flops import count_flops, flops_per_example
 from learnalg.models import build, sides
 from learnalg.models.embeddings import POSITIONS
 from learnalg.models.layers import FUSED_FROM

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import torch
 
-from learnalg.config import RunConfig, replace_fields
-from learnalg.curriculum import Lessons
-from learnalg.step import start, train_step
-from learnalg.train import settle
+from learnalg.config import RunConfig, StageConfig, replace_fields
+from learnalg.data import TrainingData
+from learnalg.training.loop import settle
+from learnalg.training.step import new_state, train_step
 
 GOLDEN = Path(__file__).parent / "golden" / "losses.json"
 STEPS, SHOWN = 50, (1, 2, 5, 10, 20, 50)
@@ -40,36 +40,33 @@ FAST: dict[str, Any] = SMALL | {
     "input_embedding": "features",
     "output_embedding": "ordered",
     "positions": "grid",
-    "relations": True,
+    "relations": "learned",
     "products": 4,
     "norm": "pre",
-    "qk_norm": True,
-    "bias": False,
-    "zero_init": True,
     "output_bias": "place",
-    "optimizer": "muon",
+    "optimizer": "muon:learning_rate=0.02",
     "learning_rate": 3e-3,
-    "schedule": "linear",
-    "cooldown": 0.7,
+    "schedule": "linear:cooldown=0.7",
     "beta2": 0.99,
     "clip": 1.0,
     "soft_width": 3.0,
 }
-LOOPED: dict[str, Any] = FAST | {"architecture": "universal", "encoder_loops": 2, "encoder_positions": "place"}
+LOOPED: dict[str, Any] = FAST | {"encoder_loops": 2, "positions": ("place", "grid")}
 CASES: dict[str, dict[str, Any]] = {
     "paper": SMALL,
     "paper, p10": SMALL | {"input_encoding": "p10", "output_encoding": "p10"},
     "paper, p1000, adamw": SMALL
-    | {"input_encoding": "p1000", "output_encoding": "p1000", "optimizer": "adamw", "weight_decay": 0.01},
+    | {"input_encoding": "p1000", "output_encoding": "p1000", "optimizer": "adamw:weight_decay=0.01"},
     "paper, b1999, cosine": SMALL
     | {"task": "add", "input_encoding": "b1999", "output_encoding": "b1999", "schedule": "cosine"},
-    "paper, query of the layer's input, dropout": SMALL | {"cross_query": "input", "dropout": 0.1},
-    "paper, sides that differ": SMALL | {"encoder_dim": 48, "decoder_dim": 32, "encoder_heads": 6},
-    "universal, copy": SMALL | {"architecture": "universal", "encoder_loops": 3, "loop_gate": "copy"},
-    "universal, act, decoder": SMALL
-    | {"architecture": "universal", "encoder_loops": 2, "decoder_loops": 2, "loop_gate": "act"},
-    "lstm": SMALL | {"task": "add", "architecture": "lstm", "embedding_dim": 16, "positions": "none", "memory": 20},
-    "gru": SMALL | {"task": "add", "architecture": "gru", "embedding_dim": 16, "positions": "none"},
+    "paper, query of the layer's input, dropout": SMALL | {"architecture": "transformer:cross_query=input", "dropout": 0.1},
+    "paper, sides that differ": SMALL | {"dim_model": (48, 32), "heads": (6, 4)},
+    "loops, copy": SMALL | {"architecture": "transformer:loop_gate=copy", "encoder_loops": 3},
+    "loops, act, decoder": SMALL
+    | {"architecture": "transformer:loop_gate=act", "encoder_loops": 2, "decoder_loops": 2},
+    "lstm": SMALL
+    | {"task": "add", "architecture": "lstm:embedding_dim=16,memory=20", "positions": "none", "heads": 8},
+    "gru": SMALL | {"task": "add", "architecture": "gru:embedding_dim=16", "positions": "none", "heads": 8},
     "fast": FAST,
     "fast, looped, triangle": LOOPED | {"triangle": True, "dim": "3"},
     "fast, decades, heads that look, four digits": LOOPED
@@ -77,16 +74,16 @@ CASES: dict[str, dict[str, Any]] = {
         "task": "inverse",
         "output_encoding": "p10000",
         "output_embedding": "decades",
-        "relation_start": 12.0,
+        "relations": "directed",
         "decoder_layers": 2,
         "soft_width": 10.0,
     },
-    "fast, joint training": LOOPED
-    | {"task": "cotraining", "subset": ("transpose", "add", "matmul"), "output_encoding": "b1999"},
+    "fast, joint training": LOOPED | {"task": "transpose+add+matmul", "output_encoding": "b1999"},
     "fast, operands, variable rectangles": FAST | {"task": "add", "dim": "2-3x2-3", "positions": "operands"},
-    "fast, mixed in": LOOPED | {"dim": "4", "easy_share": 0.5, "easy_until": 0.8, "easy_dim": "2-3", "easy_grows": True},
+    "fast, stages": LOOPED | {"dim": "4", "stage": (StageConfig(200, dim="2-3"), StageConfig(200, "3", ("laplace",), 0.5))},
+    "fast, sizes mixed in": LOOPED | {"dim": "4", "mix_share": 0.5, "mix_until": 0.8, "mix_dim": "2-3"},
     "fast, other ensembles mixed in": LOOPED
-    | {"task": "svd", "symmetric": True, "easy_share": 0.4, "easy_ensemble": ("near-ties", "near-zeros")},
+    | {"task": "svd", "symmetric": True, "mix_share": 0.4, "mix_ensemble": ("near-ties", "near-zeros")},
     "fast, repeated": FAST | {"repeated_share": 0.25, "pool": 50},
     "fast, noise": FAST | {"noise": 0.05, "ensemble": ("laplace", "gaussian"), "amplitude": (1.0, 100.0)},
 }
@@ -96,11 +93,11 @@ def losses(fields: dict[str, Any]) -> list[float]:
     """The mean loss a token of the steps SHOWN."""
     torch.use_deterministic_algorithms(True)
     config = settle(replace_fields(RunConfig(), **fields), torch.device("cpu"))
-    state, lessons = start(config, torch.device("cpu")), Lessons(config)
+    state, data = new_state(config, torch.device("cpu")), TrainingData(config)
     found = []
     for index in range(STEPS):
         state.loss_sum, state.loss_tokens = 0.0, 0
-        train_step(state, lessons.batch(index))
+        train_step(state, data.batch(index))
         found.append(state.loss_sum / state.loss_tokens)
     torch.use_deterministic_algorithms(False)
     return [found[step - 1] for step in SHOWN]

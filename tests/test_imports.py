@@ -115,11 +115,11 @@ def test_models_know_no_task_and_no_encoding():
         ("data.py", "from learnalg.config import DataConfig", []),
         ("data.py", "import numpy as np\nfrom collections import deque", []),
         ("data.py", "from learnalg import __version__", []),
-        ("tasks/eigen.py", "from learnalg.tasks.task import Task\nfrom .task import choice", []),
+        ("tasks/eigen.py", "from learnalg.problems.task import Task\nfrom .task import choice", []),
         ("tasks/eigen.py", "from ..matrices import Dims", []),
         ("__main__.py", "from learnalg.cli import main", []),
-        ("data.py", "from learnalg.train import train", ["train"]),
-        ("data.py", "import learnalg.train as t", ["train"]),
+        ("data.py", "from learnalg.training.loop import train", ["train"]),
+        ("data.py", "import learnalg.training.loop as t", ["train"]),
         ("data.py", "from learnalg import train, config", ["train"]),
         ("data.py", "def f():\n    from learnalg.models.layers import Attention", ["models.layers"]),
         ("data.py", "import learnalg", [""]),
@@ -142,7 +142,7 @@ def test_the_data_side_runs_without_torch():
         for path in FILES
         if module_of(path.relative_to(SOURCE)) in WITHOUT_TORCH
     ]
-    assert "learnalg.tasks.eigen" in modules
+    assert "learnalg.problems.eigen" in modules
     code = f"import importlib, sys\nfor m in {modules}: importlib.import_module(m)\nprint('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("False", "")

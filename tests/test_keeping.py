@@ -87,7 +87,7 @@ def wrongly_exact(report):
 
 @pytest.mark.parametrize(("change", "code", "shares"), [(None, 0, 5), (without_exact, 0, 4), (wrongly_exact, 1, 5)])
 def test_verify_takes_results_with_and_without_exact_shares(finished, shelf, monkeypatch, capsys, change, code, shares):
-    monkeypatch.setattr("learnalg.runs.ZOO", shelf)
+    monkeypatch.setattr("learnalg.training.run.ZOO", shelf)
     zoo.keep(finished, "tiny", shelf)
     assert " % exact; " in (shelf / "tiny.md").read_text()
     result = json.loads((shelf / "tiny.json").read_text())

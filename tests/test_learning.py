@@ -5,7 +5,7 @@ import json
 import pytest
 
 import learnalg
-from learnalg.train import train
+from learnalg.training.loop import train
 
 ONE_DIGIT = "positional:base=10,digits=1,exponents=-2:2"
 

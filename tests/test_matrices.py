@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnalg.ensembles import ENSEMBLE_SUMMARIES, ENSEMBLES
-from learnalg.matrices import MAX_DIM, Dims, Ensemble
+from learnalg.problems.ensembles import ENSEMBLE_SUMMARIES, ENSEMBLES
+from learnalg.problems.matrices import MAX_DIM, Dims, Ensemble
 
 SIGMA = 10 / np.sqrt(3)  # of coefficients uniform in [-10, 10]
 SQUARE_ONLY = ("positive", "marchenko-pastur")

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from learnalg.config import OptimConfig
 from learnalg.models import Side, build
-from learnalg.optim import QUINTICS, Muon, Optimizer, orthogonalise, rate, soft_width
-from learnalg.presets import PRESETS
+from learnalg.training.optim import QUINTICS, Muon, Optimizer, orthogonalise, rate, soft_width
+from learnalg.config.presets import PRESETS
 
 N = 1000  # steps of the run
 WARM: dict[str, Any] = {"warmup_steps": 100, "learning_rate": 1e-3}

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from learnalg import processes
-from learnalg.processes import as_torch_has_it, bf16_pays, prepare_cpu
+from learnalg.training.devices import as_torch_has_it, bf16_pays, prepare_cpu
 
 SETTINGS = torch.backends.mkldnn.matmul
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from learnalg.cli import main
-from learnalg.computed import COMPUTED, best_kept
+from learnalg.reproduction.computed import COMPUTED, best_kept
 from learnalg.config import replace_fields
-from learnalg.presets import recipes
-from learnalg.recipes import RECIPES, SCALES, Cell, Recipe, Shown, lookup, paper_table
-from learnalg.recipes.making import fast, paper
-from learnalg.recipes.recipe import SMOKE_CELLS, paper_numbers
-from learnalg.report.drawing import COMPUTED_FIGURES, CURVE_FIGURES, save_figure
-from learnalg.reproduce import cell_folder, choose, load_result, missing_model, plan, run_cells
-from learnalg.runs import Run, all_examples, write_json
-from learnalg.tables import as_markdown, table_of
+from learnalg.config.presets import recipes
+from learnalg.reproduction.tables import RECIPES, SCALES, Cell, Recipe, Shown, lookup, paper_table
+from learnalg.reproduction.making import fast, paper
+from learnalg.reproduction.experiment import SMOKE_CELLS, paper_numbers
+from learnalg.reproduction.report.drawing import COMPUTED_FIGURES, CURVE_FIGURES, save_figure
+from learnalg.reproduction.runner import cell_folder, choose, load_result, missing_model, plan, run_cells
+from learnalg.training.run import Run, all_examples, write_json
+from learnalg.reproduction.table import as_markdown, table_of
 
 LABELS = ("Tolerance %", "Error (sigma)")  # columns of numbers that no training gives
 KEPT = set(recipes())  # each has its config, kept or still to be trained
@@ -50,7 +50,7 @@ def test_all_tables_and_figures_are_there_in_the_papers_order():
 def test_a_recipe_is_a_file_that_says_what_it_shows_and_how_long_it_takes(recipe):
     kind, _, number = recipe.name.partition("-")
     name = f"table_{int(number):02d}" if kind == "table" else recipe.name.replace("-", "_")
-    module = sys.modules[f"learnalg.recipes.{name}"]
+    module = sys.modules[f"learnalg.reproduction.tables.{name}"]
     assert module.RECIPE is recipe
     assert recipe.title and module.__doc__
     if recipe.name not in OURS:

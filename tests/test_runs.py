@@ -9,14 +9,14 @@ import pytest
 import torch
 
 import learnalg
-from learnalg.checkpoint import load_tensors, save_tensors
+from learnalg.training.checkpoint import load_tensors, save_tensors
 from learnalg.config import to_dict
 from learnalg.data import Stream
-from learnalg.evaluate import TOLERANCES, decoder_input, evaluate
-from learnalg.flops import flops_per_example
+from learnalg.evaluation.evaluate import TOLERANCES, decoder_input, evaluate
+from learnalg.training.flops import flops_per_example
 from learnalg.models import build, sides
-from learnalg.runs import MODEL_FILE, Run, load_model, load_weights, provenance, save_model
-from learnalg.train import train
+from learnalg.training.run import MODEL_FILE, Run, load_model, load_weights, provenance, save_model
+from learnalg.training.loop import train
 
 
 def contents(folder):

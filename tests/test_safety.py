@@ -5,8 +5,8 @@ import json
 import pytest
 
 from learnalg.cli import main
-from learnalg.runs import Run
-from learnalg.train import train
+from learnalg.training.run import Run
+from learnalg.training.loop import train
 
 
 def test_a_loss_that_is_not_finite_ends_the_run_with_its_checkpoint(tiny_config, tmp_path):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnalg.matrices import Ensemble
-from learnalg.tasks import COTRAINING, GOALS, TASKS, Task, get_task, parse_subset
+from learnalg.problems.matrices import Ensemble
+from learnalg.problems import COTRAINING, GOALS, TASKS, Task, get_task, parse_subset
 
 RECTANGLES = [(1, 1), (2, 5), (5, 2), (4, 4), (1, 3), (3, 1)]
 rectangles = pytest.mark.parametrize(("m", "n"), RECTANGLES)

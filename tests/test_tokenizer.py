@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learnalg import tokenizer as constants
-from learnalg.encodings import ENCODINGS
-from learnalg.matrices import MAX_DIM
-from learnalg.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, MAX_TASKS, OK, PAD, REASONS, Tokenizer
+from learnalg.tokens import ENCODINGS
+from learnalg.problems.matrices import MAX_DIM
+from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, MAX_TASKS, OK, PAD, REASONS, Tokenizer
 
 NAMES = ("p10", "p1000", "b1999", "fp15", "positional:base=2,digits=3,exponents=-20:20")
 TASK_NAMES = ("transpose", "add", "inverse")

@@ -13,19 +13,19 @@ import numpy as np
 import pytest
 import torch
 
-import learnalg.step
-import learnalg.train
-from learnalg.checkpoint import load_tensors
+import learnalg.training.step
+import learnalg.training.loop
+from learnalg.training.checkpoint import load_tensors
 from learnalg.config import to_dict
 from learnalg.data import Stream
-from learnalg.encodings import ENCODINGS
-from learnalg.evaluate import decoder_input
-from learnalg.loss import number_token_loss
-from learnalg.processes import InterruptedRunError, own_part, pick_device
-from learnalg.progress import Silent
-from learnalg.runs import MODEL_FILE, Run, load_weights
-from learnalg.step import train_step
-from learnalg.train import RESULT_FILE, resume, train
+from learnalg.tokens import ENCODINGS
+from learnalg.evaluation.evaluate import decoder_input
+from learnalg.training.loss import number_token_loss
+from learnalg.training.devices import InterruptedRunError, own_part, pick_device
+from learnalg.cli.progress import Silent
+from learnalg.training.run import MODEL_FILE, Run, load_weights
+from learnalg.training.step import train_step
+from learnalg.training.loop import RESULT_FILE, resume, train
 
 # Mean loss of steps 1 to 10 and 11 to 20, and after step 20 on the validation set. A change of the numerics that
 # is meant changes these.
@@ -186,7 +186,7 @@ def test_a_run_killed_in_its_last_test_is_only_tested(tmp_path, tiny_config, tin
     else:
         config = tiny_config(examples=5 * 64)
     with monkeypatch.context() as patch:
-        patch.setattr(learnalg.train, "_finish", lambda *arguments: signal.default_int_handler(2, None))
+        patch.setattr(learnalg.training.loop, "_finish", lambda *arguments: signal.default_int_handler(2, None))
         with pytest.raises(KeyboardInterrupt):
             train(config, tmp_path / "run", init=tiny_run.folder)
     trained = weights(tmp_path / "run")
@@ -201,7 +201,7 @@ def test_the_number_loss_is_added_by_its_weight(tiny_config):
     batch = Stream(config.data, 1, "train", 64).batch(0)
     sums = []
     for weight in (0.0, 1.0, 2.5):
-        state = learnalg.step.start(tiny_config(number_loss=weight), torch.device("cpu"))
+        state = learnalg.training.step.start(tiny_config(number_loss=weight), torch.device("cpu"))
         targets = torch.from_numpy(batch.targets)
         with torch.no_grad():
             logits = state.model(torch.from_numpy(batch.sources), decoder_input(targets))
@@ -217,7 +217,7 @@ def test_the_number_loss_is_added_by_its_weight(tiny_config):
 @pytest.mark.parametrize("changes", [{}, {"task": "cotraining", "subset": ("TA",)}], ids=["alone", "joint"])
 def test_whole_numbers_of_every_encoding_train(tiny_config, encoding, changes):
     config = tiny_config(input_embedding="number", input_encoding=encoding, number_loss=1.0, **changes)
-    state = learnalg.step.start(config, torch.device("cpu"))
+    state = learnalg.training.step.start(config, torch.device("cpu"))
     words = state.model.encoder.embed.words
     # Sublayers start at zero, so that the second step is the first to reach the encoder.
     before = words.project.weight.detach().clone(), words.weight.detach().clone()
@@ -274,7 +274,7 @@ def test_a_process_that_was_killed_resumes_to_the_same_weights(
 
 def test_a_checkpoint_is_written_when_its_time_has_come(tmp_path, tiny_config, monkeypatch):
     saved = []
-    monkeypatch.setattr(learnalg.train, "_save", lambda run, state: saved.append(state.step))
+    monkeypatch.setattr(learnalg.training.loop, "_save", lambda run, state: saved.append(state.step))
     train(tiny_config(examples=4 * 64, checkpoint_seconds=0), tmp_path / "often")
     assert saved == [0, 1, 2, 3, 4]
     saved.clear()
@@ -422,7 +422,7 @@ def test_bf16_trains(tmp_path, tiny_config):
 
 @pytest.mark.parametrize(("pays", "precision"), [(True, "bf16"), (False, "fp32")])
 def test_the_config_says_which_precision_auto_was(tmp_path, tiny_config, monkeypatch, pays, precision):
-    monkeypatch.setattr(learnalg.train, "bf16_pays", lambda device, dim: pays)
+    monkeypatch.setattr(learnalg.training.loop, "bf16_pays", lambda device, dim: pays)
     run = train(tiny_config(precision="auto", examples=1), tmp_path / "run")
     assert run.config.train.precision == Run.open(run.folder).config.train.precision == precision
 

@@ -1,7 +1,7 @@
 """Transformers that learn numerical linear algebra from examples.
 
     import learnalg
-    from learnalg.train import train
+    from learnalg.training.loop import train
 
     config = learnalg.replace_fields(learnalg.preset("fast"), task="eigenvalues", dim="3", examples=200_000)
     train(config, Path("runs/ev3"))

@@ -1,6 +1,6 @@
 """The stream of examples: batch i of a split depends on (seed, split, i) only.
 
-    >>> stream = Stream(DataConfig(task="add", dim="2"), seed=1, split="train", batch_size=64)
+    >>> stream = Stream(Problem(DataConfig(task="add", dim="2")), seed=1, split="train", batch_size=64)
     >>> stream.batch(7).sources.shape
     (64, 10)
 
@@ -14,17 +14,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learnalg.config import DataConfig
-from learnalg.encodings.encoding import Ints
-from learnalg.ensembles import Floats, Rng
-from learnalg.tasks import Task
-from learnalg.tokenizer import END, PAD
+from learnalg.config import DataConfig, RunConfig
+from learnalg.problem import Problem
+from learnalg.naming import unknown
+from learnalg.problems.ensembles import Floats, Rng
+from learnalg.problems import Task
+from learnalg.tokens.encoding import Ints
+from learnalg.tokens.tokenizer import END, PAD
 
 SPLITS = ("train", "valid", "test")
 NUM_SHARES = 16
@@ -53,15 +56,15 @@ class Batch:
 
 
 class Stream:
-    def __init__(self, config: DataConfig, seed: int, split: str, batch_size: int) -> None:
+    def __init__(self, problem: Problem, seed: int, split: str, batch_size: int) -> None:
         if split not in SPLITS:
-            raise ValueError(f"unknown split {split!r}; known: {', '.join(SPLITS)}")
-        self.config, self.seed, self.split, self.batch_size = config, seed, split, batch_size
+            raise unknown("split", split, SPLITS)
+        self.problem, self.seed, self.split, self.batch_size = problem, seed, split, batch_size
 
     def batch(self, index: int) -> Batch:
         rng = np.random.default_rng([self.seed, SPLITS.index(self.split), index])
-        config, num = self.config, self.batch_size
-        target = config.tokenizers[1]
+        problem, num = self.problem, self.batch_size
+        target = problem.tokenizers[1]
 
         which, dims = self._kinds(rng)
         keys, inverse = np.unique(which * 10**6 + dims[:, 0] * 10**3 + dims[:, 1], return_inverse=True)
@@ -69,11 +72,11 @@ class Stream:
         for k, key in enumerate(keys):
             task_index, m, n = int(key // 10**6), int(key // 10**3 % 10**3), int(key % 10**3)
             rows = np.flatnonzero(inverse == k) if len(keys) > 1 else np.arange(num)
-            task = config.tasks[task_index][1]
+            task = problem.tasks[task_index][1]
             seen_ids, seen, clean = self._draw(rng, task, m, n, len(rows))
             solutions = task.solve(clean)
             groups.append(Group(task_index, (m, n), rows, seen, solutions))
-            sources.append(config.read_tokens(seen_ids, task.input_shape(m, n), task_index))
+            sources.append(problem.read_tokens(seen_ids, task.input_shape(m, n), task_index))
             targets.append(target.encode(solutions, task_index))
         targets = [np.pad(ids, ((0, 0), (0, 1)), constant_values=END) for ids in targets]
         return Batch(_scatter(num, groups, sources), _scatter(num, groups, targets), tuple(groups))
@@ -81,12 +84,13 @@ class Stream:
     def _kinds(self, rng: Rng) -> tuple[Ints, Ints]:
         """Task and m x n of each example. A training batch has one of each, so that nothing is padded; a validation or
         test set has all of them in equal parts, since its examples must not depend on how they are batched."""
-        config, num = self.config, self.batch_size
+        problem, num = self.problem, self.batch_size
+        num_tasks = len(problem.tasks)
         if self.split == "train":
-            which = rng.integers(len(config.tasks), size=1) if len(config.tasks) > 1 else np.zeros(1, np.int64)
-            return which.repeat(num), config.dims.draw_large(rng)[None].repeat(num, axis=0)
-        which = rng.integers(len(config.tasks), size=num) if len(config.tasks) > 1 else np.zeros(num, np.int64)
-        return which, config.dims.draw(rng, num)
+            which = rng.integers(num_tasks, size=1) if num_tasks > 1 else np.zeros(1, np.int64)
+            return which.repeat(num), problem.dims.draw_large(rng)[None].repeat(num, axis=0)
+        which = rng.integers(num_tasks, size=num) if num_tasks > 1 else np.zeros(num, np.int64)
+        return which, problem.dims.draw(rng, num)
 
     def _draw(self, rng: Rng, task: Task, m: int, n: int, num: int) -> tuple[Ints, Floats, Floats]:
         """Token ids and values of what the model sees, and the values without noise, for `num` problems that
@@ -106,26 +110,27 @@ class Stream:
         raise ValueError(f"could not draw {m}x{n} problems for the split {self.split!r}: too few exist")
 
     def _candidates(self, rng: Rng, task: Task, m: int, n: int, num: int) -> tuple[Ints, Floats, Floats]:
-        symmetric = task.symmetric or self.config.symmetric
-        draws = [self.config.ensemble_spec.draw(rng, num, rows, cols, symmetric) for rows, cols in task.operands(m, n)]
+        config, ensemble = self.problem.config, self.problem.ensemble
+        symmetric = task.symmetric or config.symmetric
+        draws = [ensemble.draw(rng, num, rows, cols, symmetric) for rows, cols in task.operands(m, n)]
         drawn = np.concatenate([d.matrices for d in draws], axis=2) if len(draws) > 1 else draws[0].matrices
         ids, clean = self._as_seen(drawn)
-        if not self.config.noise:
+        if not config.noise:
             return ids, clean, clean
         # Noise on every coefficient, also of symmetric matrices: what the model sees is then not quite symmetric.
         sigma = np.concatenate([np.broadcast_to(d.sigma[:, None, None], d.matrices.shape) for d in draws], axis=2)
-        ids, seen = self._as_seen(clean + self.config.noise * sigma * rng.standard_normal(clean.shape))
+        ids, seen = self._as_seen(clean + config.noise * sigma * rng.standard_normal(clean.shape))
         return ids, seen, clean
 
     def _as_seen(self, matrices: Floats) -> tuple[Ints, Floats]:
         """Token ids of the coefficients, and the values that these stand for."""
         num, m, n = matrices.shape
-        encoding = self.config.tokenizers[0].encoding
+        encoding = self.problem.tokenizers[0].encoding
         ids = encoding.encode(matrices.reshape(num, m * n))
         values, is_number = encoding.decode(ids)
         if not is_number.all():
             raise ValueError(
-                f"a coefficient of {np.abs(matrices).max():.3g} is too large for {self.config.input_encoding}"
+                f"a coefficient of {np.abs(matrices).max():.3g} is too large for {self.problem.config.input_encoding}"
             )
         return ids, values.reshape(num, m, n)
 
@@ -155,9 +160,9 @@ def _scatter(num: int, groups: list[Group], parts: list[Ints]) -> Ints:
     return out
 
 
-def fixed_set(config: DataConfig, num: int, seed: int, split: str = "test") -> Iterator[Batch]:
+def fixed_set(problem: Problem, num: int, seed: int, split: str = "test") -> Iterator[Batch]:
     """The first `num` examples of a split in batches of at most TEST_CHUNK."""
-    stream = Stream(config, seed, split, TEST_CHUNK)
+    stream = Stream(problem, seed, split, TEST_CHUNK)
     for index in range(-(-num // TEST_CHUNK)):
         batch = stream.batch(index)
         left = num - index * TEST_CHUNK
@@ -173,6 +178,77 @@ def shard(batch: Batch, start: int, stop: int) -> Batch:
             rows = group.rows[inside] - start
             groups.append(Group(group.task, group.dims, rows, group.inputs[inside], group.solutions[inside]))
     return Batch(batch.sources[start:stop], batch.targets[start:stop], tuple(groups))
+
+
+_CHOICES = 17  # sets the choices apart from the stream's own draws under the same seed
+_POOL_BATCH = 2**40  # the pool is a batch that no run comes to by counting
+
+
+class TrainingData:
+    """The batches of a run: those of the problem, of a stage before it, of further examples that are mixed in, or with
+    examples that come again. Batch i depends on the config and on i only, as in a plain stream.
+
+    >>> data = TrainingData(replace_fields(preset("fast"), dim="5", mix_share=0.5, mix_dim="3-4"))
+    >>> data.batch(7).sources.shape
+
+    Repeated examples follow Charton and Kempe (2024): part of each batch comes from a small fixed pool.
+    """
+
+    def __init__(self, config: RunConfig) -> None:
+        self.mix, self.train = config.mix, config.train
+        self.stream = self._stream_of(config.data)
+        mixed = _changed(config.data, config.mix.mix_dim, config.mix.mix_ensemble)
+        self.mixed_in = self._stream_of(mixed) if config.mix.mix_share else None
+        self.stages = [self._stream_of(_changed(config.data, stage.dim, stage.ensemble)) for stage in config.stage]
+        self.ends = stage_ends(config)
+
+    def _stream_of(self, data: DataConfig) -> Stream:
+        return Stream(Problem(data), self.train.seed, "train", self.train.batch_size)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """All that a model must be able to read and write."""
+        streams = (self.stream, *([self.mixed_in] if self.mixed_in else []), *self.stages)
+        return [stream.problem for stream in streams]
+
+    def batch(self, index: int) -> Batch:
+        for end, stage in zip(self.ends, self.stages, strict=True):
+            if index < end:
+                return stage.batch(index)
+        rng = np.random.default_rng([self.train.seed, _CHOICES, index])
+        is_early = index < self.mix.mix_until * self.train.num_steps
+        if is_early and rng.random() < self.mix.mix_share and self.mixed_in is not None:
+            return self.mixed_in.batch(index)
+        batch = self.stream.batch(index)
+        return self._with_repeated(batch, rng) if self.mix.repeated_share else batch
+
+    @cached_property
+    def pool(self) -> Batch:
+        return Stream(self.stream.problem, self.train.seed, "train", self.mix.pool).batch(_POOL_BATCH)
+
+    def _with_repeated(self, batch: Batch, rng: Rng) -> Batch:
+        num = round(self.mix.repeated_share * len(batch))
+        rows = rng.integers(len(self.pool), size=num)
+        sources = _join(self.pool.sources[rows], batch.sources[num:])
+        targets = _join(self.pool.targets[rows], batch.targets[num:])
+        return Batch(sources, targets, ())  # the groups are for judges, and training has none
+
+
+def stage_ends(config: RunConfig) -> list[int]:
+    """The step at which each stage of a run ends."""
+    examples = np.cumsum([stage.examples for stage in config.stage], dtype=np.int64)
+    return [round(int(total) / config.train.batch_size) for total in examples]
+
+
+def _changed(data: DataConfig, dim: str, ensemble: tuple[str, ...]) -> DataConfig:
+    return replace(data, dim=dim or data.dim, ensemble=ensemble or data.ensemble)
+
+
+def _join(first: Ints, second: Ints) -> Ints:
+    """One below the other, padded to the longer."""
+    width = max(first.shape[1], second.shape[1])
+    parts = [np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=PAD) for ids in (first, second)]
+    return np.concatenate(parts)
 
 
 class Source(Protocol):

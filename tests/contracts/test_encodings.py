@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnalg.encodings import ENCODINGS, Encoding, get_encoding
+from learnalg.tokens import ENCODINGS, Encoding, get_encoding
 
 GENERAL_FORMS = (
     "positional:base=2,digits=3,exponents=-20:20",

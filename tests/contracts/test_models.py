@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from learnalg.config import ModelConfig
 from learnalg.models import MODELS, build, check_model, count_parameters, side_of
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
-from learnalg.presets import PRESETS
-from learnalg.tokenizer import END, FIRST_DIM, PAD, Tokenizer
+from learnalg.config.presets import PRESETS
+from learnalg.tokens.tokenizer import END, FIRST_DIM, PAD, Tokenizer
 
 SMALL: dict[str, Any] = {
     "encoder_layers": 2,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from learnalg.config import DataConfig
-from learnalg.matrices import Ensemble
-from learnalg.tasks import TASKS, get_task
-from learnalg.tasks.eigen import ORDERS, SIGNS
+from learnalg.problems.matrices import Ensemble
+from learnalg.problems import TASKS, get_task
+from learnalg.problems.eigen import ORDERS, SIGNS
 
 OPTIONS = {"order": ORDERS, "sign": SIGNS, "of": ("matrix", "gram")}
 DIMS = [(1, 1), (3, 3), (5, 5), (4, 6), (6, 4)]

@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from learnalg.encodings import ENCODINGS, get_encoding
-from learnalg.tokenizer import Tokenizer
+from learnalg.tokens import ENCODINGS, get_encoding
+from learnalg.tokens.tokenizer import Tokenizer
 
 WIDE_FP = "floating:digits=3,exponents=-20:25"  # the FP15 of the paper's table, which holds 6.02e23
 THREE_DIGITS = ("p10", "p1000", "b1999", "fp15")

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from learnalg.config import DataConfig, ModelConfig
-from learnalg.encodings import ENCODINGS
+from learnalg.tokens import ENCODINGS
 from learnalg.models import build, check_model, side_of, sides
 from learnalg.models.embeddings import (
     POSITIONS,
@@ -25,7 +25,7 @@ from learnalg.models.embeddings import (
 )
 from learnalg.models.grid import MAX_GRID, places
 from learnalg.models.seq2seq import Side
-from learnalg.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, PAD, Tokenizer
+from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, PAD, Tokenizer
 
 VALUES = np.random.default_rng(0).uniform(-100, 100, 2_000)
 SINES, COSINES, LINEAR, LOG = slice(0, 8), slice(8, 16), 16, 17

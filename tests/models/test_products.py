@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from learnalg.config import DataConfig, ModelConfig, replace_fields
-from learnalg.flops import counted_flops
+from learnalg.training.flops import counted_flops
 from learnalg.models import build, sides
 from learnalg.models.grid import Grid
 from learnalg.models.products import Multiply, Products, gather, multiply, spread
-from learnalg.presets import preset
+from learnalg.config.presets import preset
 
 ONE_DIGIT = "floating:digits=1,exponents=-1:1"
 TWO_WORDS = "balanced:digits=1,exponents=-1:1"

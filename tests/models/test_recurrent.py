@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 import learnalg
 from learnalg.config import ModelConfig, OptimConfig
-from learnalg.flops import count_flops
+from learnalg.training.flops import count_flops
 from learnalg.models import Side, build, count_parameters
 from learnalg.models.embeddings import POSITIONS
-from learnalg.optim import Muon, Optimizer
-from learnalg.train import train
+from learnalg.training.optim import Muon, Optimizer
+from learnalg.training.loop import train
 
 CONFIG = ModelConfig(encoder_layers=2, decoder_layers=2, dim_model=8, heads=1, embedding_dim=6, max_positions=32)
 SOURCE, TARGET = Side(20), Side(15)

@@ -13,14 +13,14 @@ from torch import Tensor
 import learnalg
 from learnalg.config import ModelConfig, OptimConfig
 from learnalg.data import Stream
-from learnalg.evaluate import decoder_input
+from learnalg.evaluation.evaluate import decoder_input
 from learnalg.models import Side, build, count_parameters
 from learnalg.models.layers import Sight
-from learnalg.models.universal import CopyGate, Halting
-from learnalg.optim import Muon, Optimizer
-from learnalg.step import start, train_step
-from learnalg.tokenizer import END, PAD
-from learnalg.train import train
+from learnalg.models.loops import CopyGate, Halting
+from learnalg.training.optim import Muon, Optimizer
+from learnalg.training.step import start, train_step
+from learnalg.tokens.tokenizer import END, PAD
+from learnalg.training.loop import train
 
 CONFIG = ModelConfig(
     architecture="universal", encoder_layers=1, decoder_layers=1, dim_model=16, heads=2, max_positions=32

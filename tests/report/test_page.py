@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from learnalg.presets import preset
-from learnalg.recipes import Cell, Recipe, Shown, paper_numbers
-from learnalg.report.comparing import BETTER, CLOSE, EQUAL, HIGHER, LOWER, NEITHER, WORSE, compare, direction_of
-from learnalg.report.gathering import gather, letter, num_labels, short
-from learnalg.report.markdown import markdown
-from learnalg.report.page import STYLE, page
-from learnalg.report.tables import Heading, headings
-from learnalg.report.writing import write_report
-from learnalg.tables import Number, Table, table_of
+from learnalg.config.presets import preset
+from learnalg.reproduction.tables import Cell, Recipe, Shown, paper_numbers
+from learnalg.reproduction.report.comparing import BETTER, CLOSE, EQUAL, HIGHER, LOWER, NEITHER, WORSE, compare, direction_of
+from learnalg.reproduction.report.gathering import gather, letter, num_labels, short
+from learnalg.reproduction.report.markdown import markdown
+from learnalg.reproduction.report.page import STYLE, page
+from learnalg.reproduction.report.tables import Heading, headings
+from learnalg.reproduction.report.writing import write_report
+from learnalg.reproduction.table import Number, Table, table_of
 
 VOID = {"meta", "img", "input", "br"}
 EVIL = '<script>alert("1")</script> & more'

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from learnalg.config import to_dict
-from learnalg.flops import counted_flops
+from learnalg.training.flops import counted_flops
 from learnalg.models import build, sides
-from learnalg.presets import preset, read_config, recipes, starts_from
-from learnalg.recipes import RECIPES
-from learnalg.report import speedrun
-from learnalg.report.docstrings import recipe_file, refreshed
-from learnalg.report.readme import results_table, with_table
-from learnalg.runs import ZOO, all_examples, load_model, load_weights, set_weights
+from learnalg.config.presets import preset, read_config, recipes, starts_from
+from learnalg.reproduction.tables import RECIPES
+from learnalg.reproduction.report import speedrun
+from learnalg.reproduction.report.docstrings import recipe_file, refreshed
+from learnalg.reproduction.report.readme import results_table, with_table
+from learnalg.training.run import ZOO, all_examples, load_model, load_weights, set_weights
 
 ROOT = Path(__file__).parents[2]
 RESULTS = sorted((ROOT / "results").glob("*.json"))
@@ -23,13 +23,13 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_the_table_of_results_is_up_to_date():
-    assert with_table(README, results_table(ROOT / "results")) == README, "run: python -m learnalg.report"
+    assert with_table(README, results_table(ROOT / "results")) == README, "run: python -m learnalg.reproduction.report"
 
 
 def test_the_records_are_up_to_date():
     text = (ROOT / "docs/speedrun.md").read_text()
     table = speedrun.records_table(ROOT / "results")
-    assert with_table(text, table, speedrun.BEGIN, speedrun.END) == text, "run: python -m learnalg.report"
+    assert with_table(text, table, speedrun.BEGIN, speedrun.END) == text, "run: python -m learnalg.reproduction.report"
 
 
 @pytest.mark.parametrize("name", speedrun.PROBLEMS)
@@ -47,7 +47,7 @@ def test_every_bar_is_reached(name):
 def test_the_learning_curves_are_up_to_date():
     drawn = (ROOT / "docs/learning-curves.svg").read_text()
     for path in RESULTS:
-        assert f"<!-- {path.stem} -->" in drawn, "run: python -m learnalg.report"
+        assert f"<!-- {path.stem} -->" in drawn, "run: python -m learnalg.reproduction.report"
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
@@ -84,7 +84,7 @@ def test_what_a_recipe_starts_from_is_kept(path):
 def test_the_weights_do_what_the_result_says(path):
     report = json.loads(path.read_text())["report"]
     config, model = load_model(Path(path.stem))
-    from learnalg.evaluate import evaluate
+    from learnalg.evaluation.evaluate import evaluate
 
     tolerances = tuple(float(tolerance) for tolerance in report["accuracy"]["l1"])
     again = evaluate(model, config.data, 200, report["seed"], tolerances)
@@ -93,7 +93,7 @@ def test_the_weights_do_what_the_result_says(path):
 
 
 def test_the_determinant_in_the_readme_is_the_example():
-    shown = re.search(r"```python\nimport numpy as np\n\nfrom learnalg.tasks.*?```", README, re.S)
+    shown = re.search(r"```python\nimport numpy as np\n\nfrom learnalg.problems.*?```", README, re.S)
     source = (ROOT / "examples/determinant.py").read_text()
     assert shown is not None
     assert source.partition('"""\n\nimport')[2] == shown[0].removeprefix("```python\nimport").removesuffix("```")
@@ -126,7 +126,7 @@ def test_every_command_line_in_the_readme_is_a_command_with_its_flags(capsys):
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_docstrings_of_recipes_say_what_was_measured(recipe):
-    """`python -m learnalg.report` writes them."""
+    """`python -m learnalg.reproduction.report` writes them."""
     path = ROOT / "src/learnalg/recipes" / recipe_file(recipe)
     assert path.read_text() == refreshed(path.read_text(), recipe, ROOT, with_time=False)
 

@@ -1,9 +1,10 @@
-"""What a run is made of: five frozen dataclasses, checked where they are built.
+"""What a run is made of: frozen dataclasses, checked where they are built, that know no task and no tokenizer.
 
     >>> replace_fields(RunConfig(), task="add", dim="3", examples=50_000).data.dim
     '3'
 
-Every field is a flag of `learnalg train` (`--dim-model 256`), and its comment is that flag's help.
+Every field but `stage` is a flag of `learnalg train` (`--encoder-layers 4`), and its comment is that flag's help. A run
+is a function of its config.
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any
 
-from learnalg.checks import check_types
-from learnalg.config.network import ModelConfig
-from learnalg.config.problem import DataConfig
-from learnalg.config.training import CurriculumConfig, OptimConfig, TrainConfig
+from learnalg.config.checks import check_types
+from learnalg.config.data import DataConfig
+from learnalg.config.model import ModelConfig
+from learnalg.config.training import MixConfig, OptimConfig, StageConfig, TrainConfig
+from learnalg.naming import unknown
 
 __all__ = [
-    "CurriculumConfig",
     "DataConfig",
+    "MixConfig",
     "ModelConfig",
     "OptimConfig",
     "RunConfig",
+    "StageConfig",
     "TrainConfig",
+    "field_names",
     "from_dict",
     "replace_fields",
     "to_dict",
@@ -39,17 +43,20 @@ class RunConfig:
     model: ModelConfig = field(default_factory=ModelConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
-    curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
+    mix: MixConfig = field(default_factory=MixConfig)
+    stage: tuple[StageConfig, ...] = ()  # first parts of the run, in order; the rest is as `data` says
 
     def __post_init__(self) -> None:
         check_types(self)
-        for data in (self.data, self.curriculum.easier(self.data)):
-            for side, length in zip(("input", "output"), data.lengths, strict=True):
-                if length > self.model.max_positions:
-                    raise ValueError(
-                        f"the longest {side} has {length} tokens, more than max_positions {self.model.max_positions}: "
-                        f"raise --max-positions or choose a shorter encoding"
-                    )
+        before = sum(stage.examples for stage in self.stage)
+        if before >= self.train.examples and self.stage:
+            raise ValueError(f"stages of {before:,} examples leave nothing of the run's {self.train.examples:,}")
+
+
+def field_names() -> list[str]:
+    """All fields, by the names that replace_fields and the flags know."""
+    tables = [hint for name, hint in typing.get_type_hints(RunConfig).items() if name != "stage"]
+    return [f.name for table in tables for f in dataclasses.fields(table)]
 
 
 def to_dict(config: RunConfig) -> dict[str, Any]:
@@ -57,31 +64,53 @@ def to_dict(config: RunConfig) -> dict[str, Any]:
 
 
 def from_dict(values: dict[str, Any]) -> RunConfig:
-    """The tables data, model, optim, train, curriculum; what they do not say has its default. A typo is an error."""
-    parts = typing.get_type_hints(RunConfig)
+    """The tables data, model, optim, train, mix and a list of stages; what they do not say has its default. A typo is
+    an error."""
+    parts = {name: hint for name, hint in typing.get_type_hints(RunConfig).items() if name != "stage"}
     for table, entries in values.items():
-        if table not in parts or not isinstance(entries, dict):
-            raise ValueError(f"config: unknown table {table!r}; known: {', '.join(parts)}")
-        known = [f.name for f in dataclasses.fields(parts[table])]
-        for name in entries:
-            if name not in known:
-                raise ValueError(f"config: unknown key {table}.{name}; known: {', '.join(known)}")
+        if table not in (*parts, "stage"):
+            raise ValueError(f"config: {unknown('table', table, (*parts, 'stage'))}")
+        if not isinstance(entries, (list, tuple) if table == "stage" else dict):
+            raise ValueError(f"config: {table} is no {'list of tables' if table == 'stage' else 'table'}")
+    built: dict[str, Any] = {
+        table: _from_table(parts[table], table, entries) for table, entries in values.items() if table != "stage"
+    }
+    return RunConfig(**built, stage=tuple(_from_table(StageConfig, "stage", s) for s in values.get("stage", ())))
+
+
+def _from_table(kind: Any, table: str, entries: Any) -> Any:
+    known = [f.name for f in dataclasses.fields(kind)]
+    if not isinstance(entries, dict):
+        raise ValueError(f"config: {table} {entries!r} is no table")
+    for name in entries:
+        if name not in known:
+            raise ValueError(f"config: {unknown(f'key in {table}', name, known)}")
+    missing = [f.name for f in dataclasses.fields(kind) if _is_required(f) and f.name not in entries]
+    if missing:
+        raise ValueError(f"config: {table} needs {', '.join(missing)}")
     # A list in a file is a tuple here; types and values are checked where the dataclasses are built.
-    return RunConfig(
-        **{
-            table: parts[table](**{k: tuple(v) if isinstance(v, list) else v for k, v in entries.items()})
-            for table, entries in values.items()
-        }
-    )
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()})
+
+
+def _is_required(entry: dataclasses.Field[Any]) -> bool:
+    return entry.default is dataclasses.MISSING and entry.default_factory is dataclasses.MISSING
 
 
 def replace_fields(config: RunConfig, **changes: Any) -> RunConfig:
-    """Fields by their own names, wherever they live: replace_fields(config, dim='3', examples=1000)."""
-    parts: dict[str, Any] = {}
+    """Fields by their own names, wherever they live: replace_fields(config, dim='3', examples=1000).
+
+    A field that has one value or one a side takes the value alone too: dim_model=128."""
+    parts: dict[str, Any] = {"stage": changes.pop("stage", config.stage)}
     for part in dataclasses.fields(config):
+        if part.name == "stage":
+            continue
         value = getattr(config, part.name)
         own = {f.name for f in dataclasses.fields(value)} & changes.keys()
-        parts[part.name] = dataclasses.replace(value, **{name: changes.pop(name) for name in own})
+        new = {name: changes.pop(name) for name in own}
+        for name, given in new.items():
+            if isinstance(getattr(value, name), tuple) and isinstance(given, int | float | str):
+                new[name] = (given,)
+        parts[part.name] = dataclasses.replace(value, **new)
     if changes:
-        raise ValueError(f"unknown config field {', '.join(changes)}")
+        raise unknown("config field", next(iter(changes)), field_names())
     return RunConfig(**parts)

@@ -9,62 +9,42 @@ import numpy as np
 import torch
 from torch import nn
 
-from learnalg.config import DataConfig, ModelConfig
-from learnalg.matrices import MAX_DIM
-from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, TIEABLE
-from learnalg.models.layers import ACTIVATIONS, NORMS
+from learnalg.config import ModelConfig
+from learnalg.models.embeddings import EMBEDDINGS, OUTPUTS, POSITIONS
 from learnalg.models.recurrent import gru, lstm
 from learnalg.models.seq2seq import Seq2Seq, Side
 from learnalg.models.transformer import Transformer
-from learnalg.models.universal import UniversalTransformer
-from learnalg.tokenizer import FIRST_DIM, FIRST_TASK, PAD, Tokenizer
+from learnalg.naming import find, make
+from learnalg.problem import Problem
+from learnalg.problems.dims import MAX_DIM
+from learnalg.tokens.tokenizer import FIRST_DIM, FIRST_TASK, PAD, Tokenizer
 
-__all__ = ["MODELS", "Seq2Seq", "Side", "build", "check_model", "count_parameters", "sides"]
+__all__ = ["MODELS", "Seq2Seq", "Side", "build", "count_parameters", "sides"]
 
-MODELS: dict[str, Callable[[ModelConfig, Side, Side], nn.Module]] = {
-    "transformer": Transformer,
-    "universal": UniversalTransformer,
-    "lstm": lstm,
-    "gru": gru,
-}
-
-
-def check_model(config: ModelConfig) -> None:
-    """Refuses names that no registry has."""
-    for kind, name, registry in (
-        ("architecture", config.architecture, MODELS),
-        ("input embedding", config.input_embedding, EMBEDDINGS),
-        ("output embedding", config.output_embedding, EMBEDDINGS),
-        ("positions", config.positions, POSITIONS),
-        ("encoder positions", config.encoder_positions or config.positions, POSITIONS),
-        ("norm kind", config.norm_kind, NORMS),
-        ("activation", config.activation, ACTIVATIONS),
-    ):
-        if name not in registry:
-            raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(registry)}")
-    if config.output_embedding == "number":
-        raise ValueError("output embedding 'number' would read tokens that are not yet written: it is for the input")
-    if config.tied and config.output_embedding not in TIEABLE:
-        raise ValueError(f"output embedding {config.output_embedding!r} has no row for each word to tie: --no-tied")
+MODELS: dict[str, Callable[..., nn.Module]] = {"transformer": Transformer, "lstm": lstm, "gru": gru}
 
 
 def side_of(tokenizer: Tokenizer) -> Side:
     size, header, width = tokenizer.vocab_size, tokenizer.header, tokenizer.width
-    words = tokenizer.word_values, tokenizer.numbers, tokenizer.ordered
-    return Side(size, header, width, FIRST_TASK, FIRST_DIM, PAD, *words)
+    return Side(size, header, width, FIRST_TASK, FIRST_DIM, PAD, tokenizer.word_values, tokenizer.ordered)
 
 
-def sides(data: DataConfig) -> tuple[Side, Side]:
-    source, target = data.tokenizers
-    columns = np.stack([task.operand_columns(MAX_DIM) for _, task in data.tasks])
+def sides(problem: Problem) -> tuple[Side, Side]:
+    """What a model knows of the sequences that it reads and writes."""
+    source, target = problem.tokenizers
+    columns = np.stack([task.operand_columns(MAX_DIM) for _, task in problem.tasks])
     has_several = bool(columns[..., 0].any())
-    read = replace(side_of(source), operands=columns if has_several else None, triangle=data.triangle)
+    read = replace(side_of(source), operands=columns if has_several else None, triangle=problem.config.triangle)
     return read, side_of(target)
 
 
 def build(config: ModelConfig, source: Side, target: Side) -> nn.Module:
-    check_model(config)
-    return MODELS[config.architecture](config, source, target)
+    """A new model; names that no registry has are refused."""
+    find("input embedding", config.input_embedding, EMBEDDINGS)
+    find("output embedding", config.output_embedding, {name: EMBEDDINGS[name] for name in OUTPUTS})
+    for side in ("encoder", "decoder"):
+        find("positions", config.positions_of(side), POSITIONS)
+    return make("architecture", config.architecture, MODELS, config, source, target)
 
 
 def count_parameters(config: ModelConfig, source: Side, target: Side) -> dict[str, int]:

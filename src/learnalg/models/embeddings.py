@@ -46,62 +46,24 @@ class Features(nn.Module):
     features_VF: Tensor
     row_V: Tensor
 
-    def __init__(self, side: Side, dim: int, rows: bool = False) -> None:
+    def __init__(self, side: Side, dim: int) -> None:
         super().__init__()
         if side.values is None:
             raise ValueError("feature embeddings need the words' values")
         is_number = ~np.isnan(side.values)
         features_VF = value_features(np.nan_to_num(side.values)) * is_number[:, None]
-        # Words without a value have a row each; the numbers share row 0, unless each has its own.
-        row_V = np.arange(side.vocab_size) if rows else np.cumsum(~is_number) * ~is_number
+        # Words without a value have a row each; the numbers share row 0.
+        row_V = np.cumsum(~is_number) * ~is_number
         self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)
         self.register_buffer("row_V", torch.tensor(row_V), persistent=False)
         self.project = nn.Linear(features_VF.shape[1], dim, bias=False)
         self.weight = nn.Parameter(torch.empty(int(row_V.max()) + 1, dim))
         nn.init.normal_(self.project.weight, std=features_VF.shape[1] ** -0.5)
-        nn.init.normal_(self.weight, std=0.02 if rows else 0.5)
+        nn.init.normal_(self.weight, std=0.5)
 
     def forward(self, tokens_BL: Tensor) -> Tensor:
         embedded: Tensor = self.project(self.features_VF[tokens_BL])
         return embedded + nn.functional.embedding(self.row_V[tokens_BL], self.weight)
-
-
-def features_and_rows(side: Side, dim: int) -> Features:
-    """Smooth features of a word's value, and a learned row for each word that starts near zero."""
-    return Features(side, dim, rows=True)
-
-
-class Number(nn.Module):
-    """Smooth features of the whole number at each of its words, and a learned row for each word, near zero at first."""
-
-    def __init__(self, side: Side, dim: int) -> None:
-        super().__init__()
-        if side.decode is None:
-            raise ValueError("number embeddings need to know what the words of a number stand for together")
-        self.side, self.decode = side, side.decode
-        num_features = value_features(np.zeros(1)).shape[1]
-        self.project = nn.Linear(num_features, dim, bias=False)
-        self.weight = nn.Parameter(torch.empty(side.vocab_size, dim))
-        nn.init.normal_(self.project.weight, std=num_features**-0.5)
-        nn.init.normal_(self.weight, std=0.02)
-
-    def forward(self, tokens_BL: Tensor) -> Tensor:
-        return self.project(self.features(tokens_BL)) + nn.functional.embedding(tokens_BL, self.weight)
-
-    @torch.compiler.disable
-    def features(self, tokens_BL: Tensor) -> Tensor:
-        """Decoded by the encoding itself, in NumPy; zero for words of no number: header, padding, a broken number."""
-        side, (B, L) = self.side, tokens_BL.shape
-        num = max(L - side.header, 0) // side.width
-        features_BLF = self.project.weight.new_zeros((B, L, self.project.in_features))
-        if not num or tokens_BL.is_meta:  # FLOPs are counted on the meta device, which has shapes only
-            return features_BLF
-        span = slice(side.header, side.header + num * side.width)
-        values = self.decode(tokens_BL[:, span].cpu().numpy().reshape(B, num, side.width)).reshape(-1)
-        features = value_features(np.nan_to_num(values)) * ~np.isnan(values)[:, None]
-        each = torch.as_tensor(features, dtype=features_BLF.dtype, device=features_BLF.device).view(B, num, 1, -1)
-        features_BLF[:, span] = each.expand(-1, -1, side.width, -1).flatten(1, 2)
-        return features_BLF
 
 
 LONG_RANGE = 30  # words
@@ -257,13 +219,11 @@ class NoPositions(nn.Module):
 EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
     "lookup": Lookup,
     "features": Features,
-    "features+rows": features_and_rows,
-    "number": Number,
     "ordered": ordered,
     "decades": decades,
 }
 
-TIEABLE = ("lookup", "ordered", "decades")  # have `weight`, a row for each word, which the output can share
+OUTPUTS = ("lookup", "ordered", "decades")  # have `weight`, a row for each word, which the output shares
 
 # Places of all tokens, or of the last one only: decoding asks for one at a time.
 POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {

@@ -5,7 +5,6 @@ Axes: B batch, Q queries, L keys, D dimensions, H heads, K dimensions of a head.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -16,35 +15,14 @@ from learnalg.config import ModelConfig
 from learnalg.models.grid import NUM_RELATIONS, Layout
 
 
-class RMSNorm(nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(dim))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x * (torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * self.weight)
-
-
-def layer_norm(dim: int, bias: bool) -> nn.Module:
-    """LayerNorm, as in the paper; on a CPU one fused kernel, where RMSNorm is five."""
-    return nn.LayerNorm(dim, eps=1e-12, bias=bias)  # 1e-12 is what the paper's published code uses
-
-
-def rms_norm(dim: int, bias: bool) -> nn.Module:
-    """RMSNorm: no mean is taken out, no bias."""
-    return RMSNorm(dim)
-
-
-def relu_squared(x: Tensor) -> Tensor:
-    return F.relu(x).square()
-
-
-NORMS: dict[str, Callable[[int, bool], nn.Module]] = {"layer": layer_norm, "rms": rms_norm}
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "relu2": relu_squared}
-
-
 def make_norm(config: ModelConfig, dim: int) -> nn.Module:
-    return NORMS[config.norm_kind](dim, config.bias)
+    """LayerNorm, as in the paper; on a CPU one fused kernel. 1e-12 is what the paper's published code uses."""
+    return nn.LayerNorm(dim, eps=1e-12, bias=has_biases(config))
+
+
+def has_biases(config: ModelConfig) -> bool:
+    """Pre-norm layers have none."""
+    return config.norm == "post"
 
 
 def make_final_norm(config: ModelConfig, dim: int) -> nn.Module:
@@ -102,6 +80,7 @@ class Sight(NamedTuple):
     layout: Layout | None = None  # which token stands where, for products
 
 
+DIRECTED_SCORE = 12.0  # with which directed heads begin to look
 RELATIONS_RATE = 10.0  # Adam moves all weights alike; scores have to move further than they
 # What the first heads look at from the start, each at what has these relations (bits of models/grid.py): the same
 # cell, the mirrored one, the same row, the same column, the column with the row's number, the row with the column's.
@@ -123,17 +102,18 @@ class Attention(nn.Module):
     def __init__(self, config: ModelConfig, dim: int, memory_dim: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
-        self.query = nn.Linear(dim, dim, bias=config.bias)
-        self.key = nn.Linear(memory_dim, dim, bias=config.bias)
-        self.value = nn.Linear(memory_dim, dim, bias=config.bias)
-        self.out = nn.Linear(dim, dim, bias=config.bias)
-        self.query_norm = make_norm(config, dim // heads) if config.qk_norm else nn.Identity()
-        self.key_norm = make_norm(config, dim // heads) if config.qk_norm else nn.Identity()
-        if config.zero_init:
+        self.query = nn.Linear(dim, dim, bias=has_biases(config))
+        self.key = nn.Linear(memory_dim, dim, bias=has_biases(config))
+        self.value = nn.Linear(memory_dim, dim, bias=has_biases(config))
+        self.out = nn.Linear(dim, dim, bias=has_biases(config))
+        self.query_norm = make_norm(config, dim // heads) if config.norm == "pre" else nn.Identity()
+        self.key_norm = make_norm(config, dim // heads) if config.norm == "pre" else nn.Identity()
+        if config.norm == "pre":
             nn.init.zeros_(self.out.weight)
         # Of three axes: Muon is for matrices that map.
-        start_RH = relation_start(heads, config.relation_start / RELATIONS_RATE) if config.relations else None
-        self.relations = None if start_RH is None else nn.Parameter(start_RH[:, None].repeat(1, NUM_RELATIONS[1], 1))
+        score = DIRECTED_SCORE / RELATIONS_RATE if config.relations == "directed" else 0.0
+        start_R1H = relation_start(heads, score)[:, None].repeat(1, NUM_RELATIONS[1], 1)
+        self.relations = nn.Parameter(start_R1H) if config.relations != "none" else None
 
     def split(self, x_BLD: Tensor) -> Tensor:
         B, L, D = x_BLD.shape
@@ -158,14 +138,13 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     def __init__(self, config: ModelConfig, dim: int) -> None:
         super().__init__()
-        self.activation = ACTIVATIONS[config.activation]
-        self.up = nn.Linear(dim, config.ffn_factor * dim, bias=config.bias)
-        self.down = nn.Linear(config.ffn_factor * dim, dim, bias=config.bias)
-        if config.zero_init:
+        self.up = nn.Linear(dim, config.ffn_factor * dim, bias=has_biases(config))
+        self.down = nn.Linear(config.ffn_factor * dim, dim, bias=has_biases(config))
+        if config.norm == "pre":
             nn.init.zeros_(self.down.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.down(self.activation(self.up(x)))
+        out: Tensor = self.down(F.relu(self.up(x)))
         return out
 
 

@@ -1,6 +1,6 @@
 """From a decoder's states to words, whatever the architecture: logits with a bias for each word.
 
-The weights are the rows of the decoder's embedding where these are tied (paper, appendix G). The bias is one for each
+The weights are the rows of the decoder's embedding (paper, appendix G). The bias is one for each
 word, or one for each word at each place within a number: a mantissa never stands where an exponent should.
 
 Axes: B batch, T target, D dimensions, P places, V words.
@@ -24,8 +24,8 @@ def make_bias(config: ModelConfig, side: Side) -> nn.Parameter:
 
 
 def output_words(decoder: Any) -> Tensor:
-    """(V, D): a row for each word, the embedding's where they are tied. Ordered ones are computed: once an answer."""
-    weight_VD: Tensor = (decoder.project or decoder.embed.words).weight
+    """(V, D): a row for each word, the embedding's. Ordered ones are computed: once an answer."""
+    weight_VD: Tensor = decoder.embed.words.weight
     return weight_VD
 
 
@@ -33,7 +33,7 @@ def word_logits(hidden_BTD: Tensor, weight_VD: Tensor, bias_PV: Tensor, side: Si
     """`index_T`: which output tokens these are, from 0."""
     if len(bias_PV) == 1:
         return nn.functional.linear(hidden_BTD, weight_VD, bias_PV[0])
-    return nn.functional.linear(hidden_BTD, weight_VD) + bias_PV[places(side, index_T)]
+    return nn.functional.linear(hidden_BTD, weight_VD) + nn.functional.embedding(places(side, index_T), bias_PV)
 
 
 @torch.no_grad()

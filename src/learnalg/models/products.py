@@ -81,14 +81,14 @@ class Multiply(torch.autograd.Function):
 
 
 class Products(nn.Module):
-    def __init__(self, config: ModelConfig, dim: int) -> None:
+    def __init__(self, config: ModelConfig, dim: int, norm: str) -> None:
         super().__init__()
-        self.is_even = config.product_norm == "matrix"
+        self.is_even = norm == "matrix"
         channels = 3 * config.products
         self.left = nn.Linear(dim, channels, bias=False)
         self.right = nn.Linear(dim, channels, bias=False)
         self.out = nn.Linear(channels, dim, bias=False)
-        if config.zero_init:
+        if config.norm == "pre":
             nn.init.zeros_(self.out.weight)
 
     def forward(self, x_BLD: Tensor, layout: Layout) -> Tensor:

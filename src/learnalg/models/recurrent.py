@@ -27,7 +27,6 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from learnalg.config import ModelConfig
-from learnalg.models.embeddings import Lookup
 from learnalg.models.outputs import make_bias, output_words, set_prior, word_logits
 from learnalg.models.seq2seq import Side
 from learnalg.models.transformer import Embed
@@ -36,25 +35,49 @@ from learnalg.models.transformer import Embed
 States = tuple[Tensor, ...]
 
 
-def lstm(config: ModelConfig, source: Side, target: Side) -> nn.Module:
+def lstm(config: ModelConfig, source: Side, target: Side, embedding_dim: int = 0, memory: int = 0) -> nn.Module:
     """Long short-term memories, encoder and decoder."""
-    return Recurrent(config, source, target, nn.LSTM)
+    return Recurrent(config, source, target, nn.LSTM, embedding_dim, memory)
 
 
-def gru(config: ModelConfig, source: Side, target: Side) -> nn.Module:
+def gru(config: ModelConfig, source: Side, target: Side, embedding_dim: int = 0, memory: int = 0) -> nn.Module:
     """Gated recurrent units, encoder and decoder."""
-    return Recurrent(config, source, target, nn.GRU)
+    return Recurrent(config, source, target, nn.GRU, embedding_dim, memory)
+
+
+# What a recurrent network has none of, and what that field is where it is not asked for.
+WITHOUT = {"products": 0, "relations": "none", "encoder_loops": 1, "decoder_loops": 1, "ffn_factor": 4, "heads": (8,)}
 
 
 class Recurrent(nn.Module):
-    def __init__(self, config: ModelConfig, source: Side, target: Side, kind: type[nn.LSTM | nn.GRU]) -> None:
+    """`embedding_dim` are the dimensions of tokens, 0 for those of the side; `memory` is the longest memory, in tokens,
+    that gates begin with, 0 for gates as torch has them."""
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        source: Side,
+        target: Side,
+        kind: type[nn.LSTM | nn.GRU],
+        embedding_dim: int,
+        memory: int,
+    ) -> None:
         super().__init__()
-        if config.products:
-            raise ValueError("products are for a transformer's encoder: --products 0")
-        if config.relations:
-            raise ValueError("relations are for attention, which a recurrent network has none of: --no-relations")
-        self.encoder = RecurrentEncoder(config, source, kind)
-        self.decoder = RecurrentDecoder(config, target, kind)
+        for name, neutral in WITHOUT.items():
+            if getattr(config, name) != neutral:
+                raise ValueError(f"{name} {getattr(config, name)} has no effect in a recurrent network: see --preset recurrent")
+        if embedding_dim < 0 or memory < 0 or memory == 1:
+            raise ValueError(f"embedding_dim {embedding_dim}, memory {memory}: 0, or at least 1 and 2")
+        self.encoder = RecurrentEncoder(config, source, kind, embedding_dim, memory)
+        self.decoder = RecurrentDecoder(config, target, kind, embedding_dim, memory)
+
+    def hidden_matrices(self) -> list[nn.Parameter]:
+        """The weight matrices of the layers: what Muon moves."""
+        stacks = (self.encoder.layers, self.decoder.layers)
+        return [p for stack in stacks for p in stack.parameters() if p.ndim == 2]
+
+    def auxiliary_loss(self, source_BS: Tensor, target_BT: Tensor) -> None:
+        return None
 
     def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
         states = self.decoder.start(self.encoder(source_BS, padded))
@@ -82,11 +105,12 @@ class Recurrent(nn.Module):
 
 
 class RecurrentEncoder(nn.Module):
-    def __init__(self, config: ModelConfig, side: Side, kind: type[nn.LSTM | nn.GRU]) -> None:
+    def __init__(self, config: ModelConfig, side: Side, kind: type[nn.LSTM | nn.GRU], dim: int, memory: int) -> None:
         super().__init__()
         self.pad = side.pad
-        self.embed = make_embed(config, side, "encoder")
-        self.layers = make_layers(config, "encoder", kind)
+        dim = dim or config.width("encoder")
+        self.embed = Embed(config, side, dim, config.input_embedding, config.positions_of("encoder"), shift=0)
+        self.layers = make_layers(config, "encoder", kind, dim, memory)
 
     def forward(self, source_BS: Tensor, padded: bool) -> States:
         """The states after each sequence's last token: packed, a sequence ends where its padding begins."""
@@ -98,22 +122,21 @@ class RecurrentEncoder(nn.Module):
 
 
 class RecurrentDecoder(nn.Module):
-    def __init__(self, config: ModelConfig, side: Side, kind: type[nn.LSTM | nn.GRU]) -> None:
+    def __init__(self, config: ModelConfig, side: Side, kind: type[nn.LSTM | nn.GRU], dim: int, memory: int) -> None:
         super().__init__()
         self.side = side
-        self.embed = make_embed(config, side, "decoder")
-        self.layers = make_layers(config, "decoder", kind)
+        dim = dim or config.width("decoder")
+        self.embed = Embed(config, side, dim, config.output_embedding, config.positions_of("decoder"), shift=1)
+        self.layers = make_layers(config, "decoder", kind, dim, memory)
         first = config.encoder_layers - config.decoder_layers
         self.start_from = [max(0, first + layer) for layer in range(config.decoder_layers)]
         sizes = config.width("encoder"), config.width("decoder")
         self.bridges = nn.ModuleList(
-            nn.Identity() if sizes[0] == sizes[1] else nn.Linear(*sizes, bias=config.bias)
+            nn.Identity() if sizes[0] == sizes[1] else nn.Linear(*sizes)
             for _ in range(2 if kind is nn.LSTM else 1)
         )
-        dim = config.words_width("decoder")
-        self.out = nn.Linear(sizes[1], dim, bias=config.bias)
+        self.out = nn.Linear(sizes[1], dim)
         self.bias = make_bias(config, side)
-        self.project = None if config.tied else Lookup(side, dim)
 
     def start(self, encoder_states: States) -> States:
         pairs = zip(self.bridges, encoder_states, strict=True)
@@ -127,21 +150,16 @@ class RecurrentDecoder(nn.Module):
         return word_logits(self.out(hidden_BTD), words_VE, self.bias, self.side, index_T)
 
 
-def make_embed(config: ModelConfig, side: Side, of: str) -> Embed:
-    kind = config.input_embedding if of == "encoder" else config.output_embedding
-    positions = config.encoder_positions if of == "encoder" and config.encoder_positions else config.positions
-    return Embed(config, side, config.words_width(of), kind, positions, shift=int(of == "decoder"))
-
-
-def make_layers(config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU]) -> nn.LSTM | nn.GRU:
+def make_layers(
+    config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU], dim: int, memory: int
+) -> nn.LSTM | nn.GRU:
     num_layers = config.num_layers(of)
     # torch drops between layers only, and warns where there is nothing between.
     dropout = config.dropout if num_layers > 1 else 0.0
-    sizes = config.words_width(of), config.width(of)
-    layers = kind(*sizes, num_layers, bias=config.bias, batch_first=True, dropout=dropout)
-    if config.memory:
+    layers = kind(dim, config.width(of), num_layers, batch_first=True, dropout=dropout)
+    if memory:
         for layer in range(num_layers):
-            set_memory(getattr(layers, f"bias_ih_l{layer}"), config.memory, has_input_gate=kind is nn.LSTM)
+            set_memory(getattr(layers, f"bias_ih_l{layer}"), memory, has_input_gate=kind is nn.LSTM)
     return layers
 
 

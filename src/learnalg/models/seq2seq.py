@@ -5,13 +5,14 @@ Axes in names: B batch, S source, T target, L either, D dimensions, H heads, K d
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
+
+from learnalg.tokens.tokenizer import END
 
 
 @dataclass(frozen=True)
@@ -25,19 +26,19 @@ class Side:
     first_dim: int = 0  # id of the dimension 1
     pad: int = 1
     values: NDArray[np.floating] | None = None  # (vocab,), NaN where a word stands for no number
-    decode: Callable[[NDArray[np.int64]], NDArray[np.floating]] | None = None  # (..., width) ids -> numbers, or NaN
     ordered: NDArray[np.int64] | None = None  # (vocab, 2): the range of words in which neighbours mean close numbers
     # (tasks, cols, col, 2): operand of a column, and its place in it, in a matrix of so many columns; none: one operand
     operands: NDArray[np.int64] | None = None
     triangle: bool = False  # of a square matrix only the upper triangle is there, row by row
 
 
-class Seq2Seq(Protocol):
-    """`target` is what the decoder reads: a start token, then the output without its end.
+def decoder_input(target_BT: Tensor) -> Tensor:
+    """What the decoder reads while it predicts `target`: a start token, then the target without its last."""
+    return nn.functional.pad(target_BT[:, :-1], (1, 0), value=END)
 
-    A model may also have `auxiliary_loss(source_BS, target_BT)`: what training adds to the mean loss for the last
-    forward pass, which read these (models/universal.py).
-    """
+
+class Seq2Seq(Protocol):
+    """`target` is what the decoder reads: a start token, then the output without its end."""
 
     def __call__(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
         """Logits (B, T, V). `padded=False` promises that no source has padding."""
@@ -50,3 +51,9 @@ class Seq2Seq(Protocol):
 
     def set_prior(self, targets_BT: Tensor) -> None:
         """Starts the output at the words' frequencies in these targets."""
+
+    def hidden_matrices(self) -> list[nn.Parameter]:
+        """The parameter group that Muon moves: weight matrices between hidden states. AdamW moves all others."""
+
+    def auxiliary_loss(self, source_BS: Tensor, target_BT: Tensor) -> Tensor | None:
+        """What training adds to the mean loss for the last forward pass, which read these; None for nothing."""

@@ -15,25 +15,39 @@ import torch
 from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
-from learnalg.models.embeddings import EMBEDDINGS, POSITIONS, Lookup
+from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
 from learnalg.models.grid import Cells, Grid, relations
 from learnalg.models.layers import Attention, FeedForward, Sight, Sublayer, make_final_norm, make_norm
+from learnalg.models.loops import looped, ponder_cost
 from learnalg.models.outputs import make_bias, output_words, set_prior, word_logits
 from learnalg.models.products import Products
 from learnalg.models.seq2seq import Side
+from learnalg.naming import unknown
 
 
 class Transformer(nn.Module):
     """The paper's encoder-decoder."""
 
-    def __init__(self, config: ModelConfig, source: Side, target: Side) -> None:
+    def __init__(
+        self,
+        config: ModelConfig,
+        source: Side,
+        target: Side,
+        loop_gate: str = "none",
+        cross_query: str = "sequential",
+        product_norm: str = "matrix",
+    ) -> None:
         super().__init__()
+        check_choice("cross_query", cross_query, ("sequential", "input"))
+        check_choice("product_norm", product_norm, ("matrix", "token"))
         self.source, self.target = source, target
-        self.encoder = Encoder(config, source)
-        self.decoder = Decoder(config, target)
+        self.encoder = Encoder(config, source, product_norm)
+        self.decoder = Decoder(config, target, cross_reads_input=cross_query == "input")
+        self.encoder.layers = looped(self.encoder.layers, config, "encoder", loop_gate)
+        self.decoder.layers = looped(self.decoder.layers, config, "decoder", loop_gate)
         self.source_grid = Grid(source, config.max_positions, shift=0)
         self.target_grid = Grid(target, config.max_positions, shift=1)
-        self.has_relations, self.has_products = config.relations, config.products > 0
+        self.has_relations, self.has_products = config.relations != "none", config.products > 0
 
     def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
         mask = self.padding_mask(source_BS) if padded else None
@@ -75,18 +89,32 @@ class Transformer(nn.Module):
     def set_prior(self, targets_BT: Tensor) -> None:
         self.decoder.set_prior(targets_BT)
 
+    def auxiliary_loss(self, source_BS: Tensor, target_BT: Tensor) -> Tensor | None:
+        """The ponder cost of loops that halt by themselves, of the last forward pass, which read these."""
+        return ponder_cost(self.encoder.layers, source_BS != self.source.pad, self.decoder.layers, target_BT != self.target.pad)
+
+    def hidden_matrices(self) -> list[nn.Parameter]:
+        """The weight matrices of the layers, which map hidden states to hidden states: what Muon moves."""
+        stacks = (self.encoder.layers, self.decoder.layers)
+        return [p for stack in stacks for p in stack.parameters() if p.ndim == 2]
+
+
+def check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise unknown(f"{option} of a transformer", value, allowed)
+
 
 def see(mask: Tensor | None, queries: Cells | None, keys: Cells | None) -> Sight:
     return Sight(mask, None if queries is None or keys is None else relations(queries, keys))
 
 
 class Encoder(nn.Module):
-    def __init__(self, config: ModelConfig, side: Side) -> None:
+    def __init__(self, config: ModelConfig, side: Side, product_norm: str) -> None:
         super().__init__()
         dim = config.width("encoder")
-        positions = config.encoder_positions or config.positions
+        positions = config.positions_of("encoder")
         self.embed = Embed(config, side, dim, config.input_embedding, positions, shift=0)
-        self.layers = nn.ModuleList(EncoderLayer(config, dim) for _ in range(config.encoder_layers))
+        self.layers = nn.ModuleList(EncoderLayer(config, dim, product_norm) for _ in range(config.encoder_layers))
         self.final = make_final_norm(config, dim)
 
     def forward(self, source_BS: Tensor, sight: Sight) -> Tensor:
@@ -98,17 +126,16 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    def __init__(self, config: ModelConfig, side: Side) -> None:
+    def __init__(self, config: ModelConfig, side: Side, cross_reads_input: bool) -> None:
         super().__init__()
         dim = config.width("decoder")
-        self.embed = Embed(config, side, dim, config.output_embedding, config.positions, shift=1)
+        self.embed = Embed(config, side, dim, config.output_embedding, config.positions_of("decoder"), shift=1)
         self.layers = nn.ModuleList(
-            DecoderLayer(config, dim, config.width("encoder")) for _ in range(config.decoder_layers)
+            DecoderLayer(config, dim, config.width("encoder"), cross_reads_input) for _ in range(config.decoder_layers)
         )
         self.final = make_final_norm(config, dim)
         self.side = side
         self.bias = make_bias(config, side)
-        self.project = None if config.tied else Lookup(side, dim)
 
     def forward(self, target_BT: Tensor, memory_BSD: Tensor, own: Sight, cross: Sight) -> Tensor:
         hidden_BTD = self.embed(target_BT)
@@ -161,10 +188,10 @@ class Embed(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    def __init__(self, config: ModelConfig, dim: int) -> None:
+    def __init__(self, config: ModelConfig, dim: int, product_norm: str) -> None:
         super().__init__()
         self.attention = Attention(config, dim, dim, config.num_heads("encoder"))
-        self.products = Products(config, dim) if config.products else None
+        self.products = Products(config, dim, product_norm) if config.products else None
         self.feed_forward = FeedForward(config, dim)
         self.around_attention = Sublayer(config, dim)
         self.around_feed_forward = Sublayer(config, dim)
@@ -181,10 +208,10 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    def __init__(self, config: ModelConfig, dim: int, memory_dim: int) -> None:
+    def __init__(self, config: ModelConfig, dim: int, memory_dim: int, cross_reads_input: bool) -> None:
         super().__init__()
         heads = config.num_heads("decoder")
-        self.cross_reads_input = config.cross_query == "input"
+        self.cross_reads_input = cross_reads_input
         self.attention = Attention(config, dim, dim, heads)
         self.cross = Attention(config, dim, memory_dim, heads)
         self.feed_forward = FeedForward(config, dim)

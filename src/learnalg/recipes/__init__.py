@@ -1,100 +1,58 @@
-"""The recipes: training configs (NAME.toml), and one Python file for each table or figure. A new one is a file and a
-line here."""
+"""Recipes: TOML files that train a released model, whole in themselves.
 
-from learnalg.recipes import (
-    ablation,
-    comparisons,
-    eigenvectors_analysis,
-    figure_1,
-    figure_2,
-    figure_3,
-    inversion_analysis,
-    speed,
-    table_01,
-    table_02,
-    table_03,
-    table_04,
-    table_05,
-    table_06,
-    table_07,
-    table_08,
-    table_09,
-    table_10,
-    table_11,
-    table_12,
-    table_13,
-    table_14,
-    table_15,
-    table_16,
-    table_17,
-    table_18,
-    table_19,
-    table_20,
-    table_21,
-    table_22,
-    table_23,
-    table_24,
-    table_25,
-    table_26,
-    table_27,
-    table_28,
-    table_29,
-)
-from learnalg.recipes.measure import lookup, place_of
-from learnalg.recipes.recipe import SCALES, Cell, Recipe, Shown, paper_numbers, paper_table, text_label
+    # Eigenvalues of 2x2 to 10x10 matrices.    the first line, a comment, says what it trains
+    preset = "fast-2"                          where all that it does not say comes from
+    [data]                                     tables data, model, optim, train, mix: fields of the config
+    [[stage]]                                  first parts of the run, if there are any
 
-__all__ = [
-    "RECIPES",
-    "SCALES",
-    "Cell",
-    "Recipe",
-    "Shown",
-    "lookup",
-    "paper_numbers",
-    "paper_table",
-    "place_of",
-    "text_label",
-]
+    >>> read_recipe(find_recipe("eigenvalues")).data.dim
+    '2-10'
+"""
 
-RECIPES: dict[str, Recipe] = {
-    module.RECIPE.name: module.RECIPE
-    for module in (
-        table_01,
-        table_02,
-        table_03,
-        table_04,
-        table_05,
-        table_06,
-        table_07,
-        table_08,
-        table_09,
-        table_10,
-        table_11,
-        table_12,
-        table_13,
-        table_14,
-        table_15,
-        table_16,
-        table_17,
-        table_18,
-        table_19,
-        table_20,
-        table_21,
-        table_22,
-        table_23,
-        table_24,
-        table_25,
-        table_26,
-        table_27,
-        table_28,
-        table_29,
-        figure_1,
-        figure_2,
-        figure_3,
-        eigenvectors_analysis,
-        inversion_analysis,
-        speed,
-        ablation,
-        comparisons,
-    )
-}
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from learnalg.config import RunConfig, from_dict, to_dict
+from learnalg.config.presets import PRESETS, preset
+from learnalg.naming import unknown
+
+FOLDER = Path(__file__).parent
+
+
+def recipes() -> dict[str, Path]:
+    """Those that are shipped, by name."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def summary(path: Path) -> str:
+    """What a recipe says of itself."""
+    first, _, _ = path.read_text().partition("\n")
+    return first.removeprefix("# ")
+
+
+def find_recipe(name: str) -> Path:
+    """A file, or a recipe that is shipped, by its name."""
+    if Path(name).is_file():
+        return Path(name)
+    if name not in recipes():
+        raise unknown("recipe", name, recipes(), hint=", or a .toml file")
+    return recipes()[name]
+
+
+def read_recipe(path: Path) -> RunConfig:
+    """The config of a recipe. A typo is an error with the file's name."""
+    try:
+        values: dict[str, Any] = tomllib.loads(path.read_text())
+        name = values.pop("preset", "")
+        if name not in PRESETS:
+            raise ValueError(f"a recipe names its preset with its version: preset = {', '.join(map(repr, PRESETS))}")
+        merged = to_dict(preset(name))
+        for table, entries in values.items():
+            known = merged.get(table)
+            merged[table] = known | entries if isinstance(known, dict) and isinstance(entries, dict) else entries
+        return from_dict(merged)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from None

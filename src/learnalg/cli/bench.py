@@ -1,0 +1,51 @@
+"""Measure the speed of this machine."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from learnalg.cli.arguments import load_plugins, parse
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measure, on this machine's CPU: examples a second for making data, training and decoding, FLOPs an example, and
+    the share of the machine's own rate of matrix products, measured in the same run; and how many times faster a
+    training step is than a plain one (fp32, not compiled, Adam)."""
+
+    rounds: int = 5  # the median of these is shown
+    cases: str = ""  # only cases whose name contains this
+    precision: Literal["auto", "fp32", "bf16"] = "auto"  # of training; auto: as `learnalg train` would choose
+    json: bool = False  # print one JSON object
+
+
+def run_bench(arguments: list[str]) -> int:
+    """Speeds."""
+    command = parse(Bench, "bench", load_plugins(arguments))
+    from learnalg.training.speed import CASES, measure
+    from learnalg.config import replace_fields
+    from learnalg.training.run import provenance
+
+    chosen = {
+        name: replace_fields(config, precision=command.precision)
+        for name, config in CASES.items()
+        if command.cases in name
+    }
+    if not chosen or command.rounds < 1:
+        raise ValueError(f"no case has {command.cases!r} in its name, or no rounds; cases: {', '.join(CASES)}")
+    rates, speeds = measure(chosen, command.rounds)
+    if command.json:
+        found = {"rates": rates, "speeds": [asdict(speed) for speed in speeds]}
+        print(json.dumps(found | {"provenance": provenance()}, indent=1))
+        return 0
+    print(
+        ", ".join(f"{precision} {rate / 1e9:.1f} GFLOP/s" for precision, rate in rates.items()), "in matrix products\n"
+    )
+    row = "{:<32}{:>10}{:>10}{:>10}{:>11}{:>8}{:>10}".format
+    print(row("examples a second", "data", "training", "decoding", "MFLOP/ex.", "share", "to plain"))
+    for s in speeds:
+        rates_text = (f"{rate:,.0f}" for rate in (s.data, s.training, s.decoding, s.flops / 1e6))
+        print(row(s.name, *rates_text, f"{s.share:.0%}", f"{s.gain:.2f} x"))
+    return 0

@@ -1,0 +1,31 @@
+"""The report: what was measured beside the paper's numbers, as a page and as Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from learnalg.cli.arguments import load_plugins, parse
+
+
+@dataclass(frozen=True)
+class Report:
+    """Write the report: every table and figure of the paper with our numbers beside it, from results/ of the current
+    folder, as one HTML page that needs no network (index.html) and as Markdown (report.md)."""
+
+    out: Path = Path("report")  # folder, made if it is not there
+    scale: Literal["smoke", "laptop", "paper"] = "laptop"  # which results: `learnalg reproduce --help`
+
+
+def run_report(arguments: list[str]) -> int:
+    """Write the report."""
+    command = parse(Report, "report", load_plugins(arguments))
+    if command.out.exists() and not command.out.is_dir():
+        raise ValueError(f"--out {command.out} is no folder")
+    from learnalg.reproduction.tables import RECIPES
+    from learnalg.reproduction.report.writing import write_report
+
+    for path in write_report(RECIPES, command.scale, Path(), command.out):
+        print(path)
+    return 0

@@ -1,0 +1,32 @@
+"""The problem, its matrices and how numbers are written. What the names mean is `learnalg.problem`'s business."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from learnalg.config.checks import check_types, need
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """The problem, the matrices and the encodings."""
+
+    task: str = "eigenvalues"  # what to learn: `learnalg list tasks`; several at once: transpose+add, or TA
+    dim: str = "5"  # 5, 6x4, 5-10 (square, one size a batch) or 5-10x5-10 (rectangular)
+    ensemble: tuple[str, ...] = ("iid-uniform",)  # one, or several to mix: `learnalg list ensembles`
+    amplitude: tuple[float, ...] = (10.0,)  # A of the coefficients in [-A, A]; two numbers for a range
+    sigma_factor: float = 1.0  # multiplies the coefficients' standard deviation
+    symmetric: bool = False  # draw symmetric matrices although the task does not ask for it
+    triangle: bool = False  # the model reads a symmetric matrix's upper triangle alone
+    noise: float = 0.0  # gaussian input noise, as a fraction of the coefficients' standard deviation
+    input_encoding: str = "fp15"  # `learnalg list encodings`
+    output_encoding: str = "p1000"  # `learnalg list encodings`
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        need(0 <= self.noise < 10, f"noise {self.noise}: a fraction from 0 to 10")
+        need(len(self.amplitude) in (1, 2), f"amplitude {self.amplitude}: one number, or two for a range")
+        low, high = self.amplitude[0], self.amplitude[-1]
+        need(0 < low <= high, f"amplitude {self.amplitude}: need 0 < lowest <= highest")
+        need(self.sigma_factor > 0, f"sigma_factor {self.sigma_factor}: must be positive")
+        need(bool(self.ensemble), "ensemble: name one or more, see `learnalg list ensembles`")

@@ -1,0 +1,138 @@
+"""From a model to sequences: greedy decoding and beam search, cached and batched, free or bound to the grammar.
+
+The grammar of an output is simple: a task token in joint training, two dimensions, as many numbers as these say, an
+end. Bound to it, every prediction is a well-formed matrix; `task` and `shape` bind these too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from learnalg.models import Seq2Seq
+from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, MAX_DIM, PAD, Tokenizer
+
+
+class Grammar:
+    """Which words may follow. Rows of `kinds_KV`: task, dimension, one for each place of a number, end."""
+
+    def __init__(
+        self, tokenizer: Tokenizer, max_length: int, device: torch.device | str = "cpu", task: int | None = None
+    ) -> None:
+        self.header, self.width, self.max_length = tokenizer.header, tokenizer.width, max_length
+        if max_length < tokenizer.length((1, 1)) + 1:
+            raise ValueError(f"max_length {max_length}: not even a 1x1 matrix fits")
+        first, last = (0, len(tokenizer.task_names) - 1) if task is None else (task, task)
+        ranges = [(FIRST_TASK + first, FIRST_TASK + last + 1), (FIRST_DIM, FIRST_DIM + MAX_DIM)]
+        ranges += [(FIRST_NUMBER + start, FIRST_NUMBER + stop) for start, stop in tokenizer.encoding.slots]
+        ranges += [(END, END + 1)]
+        self.kinds_KV = torch.zeros(len(ranges), tokenizer.vocab_size, dtype=torch.bool, device=device)
+        for kind, (start, stop) in enumerate(ranges):
+            self.kinds_KV[kind, start:stop] = True
+        self.dims_D = torch.arange(1, MAX_DIM + 1, device=device)
+
+    def allowed(self, prefix_BT: Tensor, shape: tuple[int, int] | None) -> Tensor:
+        """(B, V): what may stand behind what each row has written so far."""
+        at = prefix_BT.shape[1]
+        if at < self.header - 2:
+            return self.kinds_KV[0].expand(len(prefix_BT), -1)
+        if at < self.header:
+            return self._allowed_dims(prefix_BT, shape)
+        dims_B2 = (prefix_BT[:, self.header - 2 : self.header] - FIRST_DIM + 1).clamp(1, MAX_DIM)
+        end_B = self.header + dims_B2.prod(1) * self.width
+        place = 2 + (at - self.header) % self.width
+        kind_B = torch.where(end_B <= at, len(self.kinds_KV) - 1, place)
+        return self.kinds_KV[kind_B]
+
+    def _allowed_dims(self, prefix_BT: Tensor, shape: tuple[int, int] | None) -> Tensor:
+        """Dimensions whose matrix fits into the longest sequence."""
+        at, num = prefix_BT.shape[1], len(prefix_BT)
+        allowed_BV = self.kinds_KV[1].expand(num, -1).clone()
+        if shape is not None:
+            fits_BD = (self.dims_D == shape[at - self.header + 2]).expand(num, -1)
+        else:
+            rows_B = torch.ones(num, dtype=torch.long, device=prefix_BT.device)
+            if at == self.header - 1:
+                rows_B = (prefix_BT[:, -1] - FIRST_DIM + 1).clamp(1, MAX_DIM)
+            room = self.max_length - self.header - 1
+            fits_BD = rows_B[:, None] * self.dims_D * self.width <= room
+        allowed_BV[:, FIRST_DIM : FIRST_DIM + MAX_DIM] = fits_BD
+        return allowed_BV
+
+
+@torch.inference_mode()
+def greedy(
+    model: Seq2Seq,
+    source_BS: Tensor,
+    max_length: int,
+    grammar: Grammar | None = None,
+    shape: tuple[int, int] | None = None,
+) -> Tensor:
+    """(B, T): the likeliest word each time; rows end with END and are padded."""
+    state = model.begin(source_BS, max_length)
+    tokens_B = torch.full((len(source_BS),), END, device=source_BS.device)
+    done_B = torch.zeros_like(tokens_B, dtype=torch.bool)
+    written_BT = tokens_B.new_empty((len(tokens_B), 0))
+    for _ in range(max_length):
+        logits_BV = model.step(tokens_B, state).float()
+        if grammar is not None:
+            logits_BV = logits_BV.masked_fill(~grammar.allowed(written_BT, shape), -torch.inf)
+        tokens_B = torch.where(done_B, PAD, logits_BV.argmax(1))
+        written_BT = torch.cat([written_BT, tokens_B[:, None]], dim=1)
+        done_B |= tokens_B == END
+        if done_B.all():
+            break
+    return written_BT
+
+
+@torch.inference_mode()
+def beam(
+    model: Seq2Seq,
+    source_BS: Tensor,
+    max_length: int,
+    width: int,
+    grammar: Grammar | None = None,
+    shape: tuple[int, int] | None = None,
+) -> Tensor:
+    """(B, T): the likeliest of `width` sequences kept along the way. Rows B*W are example-major."""
+    B, W = len(source_BS), width
+    state = model.begin(source_BS.repeat_interleave(W, dim=0), max_length)
+    tokens_R = torch.full((B * W,), END, device=source_BS.device)
+    done_R = torch.zeros_like(tokens_R, dtype=torch.bool)
+    written_RT = tokens_R.new_empty((B * W, 0))
+    # Only the first of each example's beams counts at first: they are all the same.
+    scores_BW = torch.full((B, W), -torch.inf, device=source_BS.device)
+    scores_BW[:, 0] = 0.0
+    first_B1 = torch.arange(B, device=source_BS.device)[:, None] * W
+    for _ in range(max_length):
+        logits_RV = model.step(tokens_R, state).float()
+        if grammar is not None:
+            logits_RV = logits_RV.masked_fill(~grammar.allowed(written_RT, shape), -torch.inf)
+        log_RV = logits_RV.log_softmax(1)
+        log_RV[scores_BW.flatten() == -torch.inf] = -torch.inf  # a beam that stands for no sequence stays dead
+        log_RV[done_R] = -torch.inf
+        log_RV[done_R, PAD] = 0.0  # a finished sequence goes on as it is
+        V = log_RV.shape[1]
+        scores_BW, best_BW = (scores_BW[:, :, None] + log_RV.view(B, W, V)).flatten(1).topk(W, dim=1)
+        parents_R = (first_B1 + best_BW // V).flatten()
+        tokens_R = (best_BW % V).flatten()
+        written_RT = torch.cat([written_RT[parents_R], tokens_R[:, None]], dim=1)
+        done_R = done_R[parents_R] | (tokens_R == END)
+        if done_R.all():
+            break
+        _reorder(state, parents_R)
+    return written_RT.view(B, W, -1)[:, 0]
+
+
+def _reorder(state: Any, rows_R: Tensor) -> Any:
+    """Takes those rows of every tensor in a nest of dicts and lists, in place of the old ones."""
+    if isinstance(state, Tensor):
+        return state[rows_R]
+    if isinstance(state, dict):
+        for key, value in state.items():
+            state[key] = _reorder(value, rows_R)
+    elif isinstance(state, list):
+        state[:] = [_reorder(value, rows_R) for value in state]
+    return state

@@ -1,0 +1,124 @@
+"""What a run answers, as it is written to and read from JSON: one versioned type, here and nowhere else.
+
+    >>> Result.read(Path("results/eigenvalues-8.json")).report.accuracy["l1"]["0.05"]
+
+A `Report` is one evaluation. A `Result` is a whole run: its config, its learning curve, its report, where it was made,
+and the SHA-256 of the weights that were evaluated.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from learnalg.config import RunConfig, from_dict, to_dict
+from learnalg.files import read_json, write_json
+
+VERSION = 2
+
+# Norm -> tolerance, as text -> share of predictions. Tolerance '0.0' is the exact solution.
+Shares = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of a report, the examples of one size or one task."""
+
+    num: int
+    well_formed: float
+    accuracy: Shares
+
+
+@dataclass(frozen=True)
+class Report:
+    task: str
+    num: int
+    seed: int
+    split: str
+    well_formed: float
+    accuracy: Shares
+    interval: dict[str, dict[str, list[float]]]  # 95 %, Wilson
+    distance_accuracy: Shares  # by |P - O| < tolerance |O|, for tasks judged otherwise
+    malformed: dict[str, int]  # reason -> how many
+    by_dimension: dict[str, Part]
+    by_task: dict[str, Part]
+    loss: float  # cross-entropy a token, the right prefix given
+    seconds: float
+    data: dict[str, Any] = field(default_factory=dict)  # what was tested on
+
+
+@dataclass(frozen=True)
+class Point:
+    """One evaluation along training, on the validation split."""
+
+    examples: int
+    loss: float
+    accuracy: Shares
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a run started from."""
+
+    model: str
+    part: str  # all, or encoder
+    examples: int  # that it had learned from, its own origins' included
+
+
+@dataclass(frozen=True)
+class Result:
+    config: RunConfig
+    steps: int
+    examples: int  # of this run
+    seconds: float
+    parameters: int
+    flops_per_example: float
+    report: Report
+    provenance: dict[str, Any]
+    sha256: str = ""  # of the weights that the report is of
+    curve: tuple[Point, ...] = ()
+    origin: Origin | None = None
+    tests: dict[str, Report] = field(default_factory=dict)  # on other matrices than its own, by name
+    released: str = ""  # the released model that this is
+    note: str = ""  # what a reader must know
+    version: int = VERSION
+
+    @property
+    def all_examples(self) -> int:
+        """Those of the run, and those that the weights it started from had seen."""
+        return self.examples + (self.origin.examples if self.origin else 0)
+
+    def write(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, asdict(self) | {"config": to_dict(self.config)})
+
+    @classmethod
+    def read(cls, path: Path) -> Result:
+        values = read_json(path)
+        if values.get("version") != VERSION:
+            raise ValueError(f"{path} is no result of this version ({values.get('version')!r}, not {VERSION})")
+        try:
+            result: Result = _built(cls, values)
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise ValueError(f"{path} is no result of a run: {error}") from None
+        return result
+
+
+def _built(hint: Any, value: Any) -> Any:
+    """Nested dataclasses from nested dicts."""
+    if hint is RunConfig:
+        return from_dict(value)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if dataclasses.is_dataclass(hint):
+        hints = typing.get_type_hints(hint)
+        return hint(**{name: _built(hints[name], entry) for name, entry in value.items()})  # type: ignore[operator]
+    if type(None) in arguments:
+        return None if value is None else _built(arguments[0], value)
+    if origin is dict and dataclasses.is_dataclass(arguments[1]):
+        return {key: _built(arguments[1], entry) for key, entry in value.items()}
+    if origin is tuple:
+        return tuple(_built(arguments[0], entry) for entry in value)
+    return value

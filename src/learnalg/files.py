@@ -1,0 +1,86 @@
+"""Files that are whole or not there: JSON, and tensors in safetensors.
+
+A file is written under another name, flushed to the disk, and moved to its place in one step; an interruption
+leaves the old file. safetensors holds numbers and text only: loading one runs no code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        if os.name == "posix":  # the new name itself must reach the disk too
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
+    """Answers the checksum of what was written."""
+    import safetensors.torch
+
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    content = safetensors.torch.save(tensors, metadata)
+    write_whole(path, content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_json(path: Path, values: Any) -> None:
+    write_whole(path, (json.dumps(values, indent=2) + "\n").encode())
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """An object from a JSON file."""
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    try:
+        values = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{path}: expected a JSON object")
+    return values
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    import safetensors
+
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"{path} is no safetensors file, or is damaged: {error}") from None
+
+
+def results_folder() -> Path:
+    """Results that are quoted: of the checkout, or those that the installed package carries."""
+    package = Path(__file__).parent
+    checkout = package.parent.parent / "results"
+    return checkout if checkout.is_dir() else package / "results"

@@ -1,0 +1,108 @@
+"""A DataConfig brought to life: its tasks, tokenizers and ensemble, what a model reads, and how long that is.
+
+    >>> problem = Problem(DataConfig(task="add", dim="2"))
+    >>> problem.lengths
+    (10, 15)
+
+Everything in it follows from the config, and is checked when it is built: a name, a size or a combination that cannot
+be is refused here, in one line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learnalg.config import DataConfig, RunConfig
+from learnalg.problems import Task, parse_tasks
+from learnalg.problems.dims import MAX_DIM, Dims
+from learnalg.problems.ensembles import SQUARE_ENSEMBLES, Mixture
+from learnalg.tokens.encoding import Ints
+from learnalg.tokens.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Problem:
+    config: DataConfig
+
+    def __post_init__(self) -> None:
+        config, dims = self.config, self.dims
+        _ = self.tokenizers, self.ensemble
+        for name, task in self.tasks:
+            if (task.square or task.symmetric or config.symmetric) and not dims.square:
+                raise ValueError(f"task {name} needs square matrices: dim {config.dim!r} is rectangular")
+            m, n = dims.rows[1], dims.cols[1]
+            shapes = task.operands(m, n)
+            has_rectangles = not dims.square or any(rows != cols for rows, cols in shapes)
+            if config.symmetric and has_rectangles:
+                raise ValueError(f"task {name} has operands that cannot be symmetric")
+            if config.triangle and (len(shapes) > 1 or not (task.symmetric or config.symmetric)):
+                raise ValueError(f"triangle: task {name} here reads other matrices than a symmetric one")
+            for ensemble in config.ensemble:
+                if ensemble in SQUARE_ENSEMBLES and has_rectangles:
+                    raise ValueError(f"ensemble {ensemble!r} draws square matrices, and task {name} here needs others")
+            largest = max(*task.input_shape(m, n), *task.output_shape(m, n))
+            if largest > MAX_DIM:
+                raise ValueError(f"task {name} at dim {config.dim}: a dimension of {largest}, more than {MAX_DIM}")
+
+    @cached_property
+    def tasks(self) -> tuple[tuple[str, Task], ...]:
+        """Names and tasks: one, or several in joint training."""
+        return parse_tasks(self.config.task)
+
+    @cached_property
+    def dims(self) -> Dims:
+        return Dims.parse(self.config.dim)
+
+    @cached_property
+    def ensemble(self) -> Mixture:
+        config = self.config
+        return Mixture(config.ensemble, (config.amplitude[0], config.amplitude[-1]), config.sigma_factor)
+
+    @cached_property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """Of the input and of the output; in joint training the task's own token stands first."""
+        names = tuple(name for name, _ in self.tasks) if len(self.tasks) > 1 else ()
+        return Tokenizer(self.config.input_encoding, names), Tokenizer(self.config.output_encoding, names)
+
+    def find_task(self, name: str = "") -> int:
+        """The index of a task; the name may be left out where there is one."""
+        names = [known for known, _ in self.tasks]
+        if not name and len(names) == 1:
+            return 0
+        if name not in names:
+            raise ValueError(f"which task? this model knows {', '.join(names)}")
+        return names.index(name)
+
+    def read_tokens(self, numbers: Ints, shape: tuple[int, int], task: int = 0) -> Ints:
+        """What a model reads of coefficients whose local ids are (num, m n, width)."""
+        ids = self.tokenizers[0].frame(numbers, shape, task)
+        return ids[:, self._is_read(shape)] if self.config.triangle else ids
+
+    def _is_read(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
+        """Which tokens of a matrix the model reads: of a triangle, those on the diagonal and above."""
+        source = self.tokenizers[0]
+        is_upper = np.triu(np.ones(shape, dtype=bool)) | (not self.config.triangle)
+        return np.concatenate([np.ones(source.header, dtype=bool), is_upper.ravel().repeat(source.width)])
+
+    @cached_property
+    def lengths(self) -> tuple[int, int]:
+        """The longest source, and the longest target with its end token."""
+        m, n = self.dims.rows[1], self.dims.cols[1]
+        target = self.tokenizers[1]
+        longest_source = max(int(self._is_read(task.input_shape(m, n)).sum()) for _, task in self.tasks)
+        longest_target = max(target.length(task.output_shape(m, n)) for _, task in self.tasks) + 1
+        return longest_source, longest_target
+
+
+def check_lengths(problem: Problem, config: RunConfig) -> None:
+    """Refuses sequences that are longer than the network has positions for."""
+    for side, length in zip(("input", "output"), problem.lengths, strict=True):
+        if length > config.model.max_positions:
+            raise ValueError(
+                f"the longest {side} has {length} tokens, more than max_positions {config.model.max_positions}: "
+                f"raise --max-positions or choose a shorter encoding"
+            )

@@ -1,0 +1,54 @@
+"""The problems (paper, section 2). A new one is a function that returns a `Task`, and a line here.
+
+A task's keyword arguments are its options (`--task eigenvectors:order=ascending`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from learnalg.naming import make
+
+from learnalg.problems.add import add
+from learnalg.problems.eigen import eigenvalues, eigenvectors
+from learnalg.problems.inverse import inverse, symmetric_inverse
+from learnalg.problems.products import matmul, matvec
+from learnalg.problems.singular import singular_values, svd
+from learnalg.problems.task import Task
+from learnalg.problems.transpose import transpose
+
+__all__ = ["LETTERS", "TASKS", "Task", "parse_tasks"]
+
+TASKS: dict[str, Callable[..., Task]] = {
+    "transpose": transpose,
+    "add": add,
+    "matvec": matvec,
+    "matmul": matmul,
+    "eigenvalues": eigenvalues,
+    "eigenvectors": eigenvectors,
+    "singular_values": singular_values,
+    "svd": svd,
+    "inverse": inverse,
+    "symmetric_inverse": symmetric_inverse,
+}
+
+LETTERS = {  # the paper's, in joint training: TA, TAD, ..., TADMEFI, EFI
+    "T": "transpose",
+    "A": "add",
+    "D": "matvec",
+    "M": "matmul",
+    "E": "eigenvalues",
+    "F": "eigenvectors",
+    "I": "inverse",
+}
+
+
+def parse_tasks(text: str) -> tuple[tuple[str, Task], ...]:
+    """Names and tasks of 'eigenvalues', 'eigenvectors:order=ascending', 'transpose+add', or the paper's 'TADM'."""
+    is_letters = text not in TASKS and len(text) > 1 and all(letter in LETTERS for letter in text)
+    texts = [LETTERS[letter] for letter in text] if is_letters else text.split("+")
+    hint = "; several at once: transpose+add; a task of your own needs --plugin FILE"
+    named = tuple((t.partition(":")[0], make("task", t, TASKS, hint=hint)) for t in texts)
+    if len({name for name, _ in named}) != len(named):
+        raise ValueError(f"task {text!r}: each task once")
+    return named

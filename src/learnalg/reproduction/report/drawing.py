@@ -1,0 +1,154 @@
+"""The paper's figures, drawn from results as SVG: accuracy in three norms, learning curves, spectra.
+
+    >>> save_figure(RECIPES["figure-3"], "laptop", Path("."))
+    PosixPath('results/figure-3/laptop/figure-3.svg')
+
+matplotlib takes seconds to load, and is loaded when a figure is drawn; pyplot, with its global state, never is.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from learnalg.training.checkpoint import write_whole
+from learnalg.reproduction.tables import Cell, Recipe
+from learnalg.reproduction.runner import load_computed, load_result, result_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222")  # told apart by all readers
+STYLE: dict[Any, Any] = {  # matplotlib names all its settings in a type of their own
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e5e5e5",
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "svg.hashsalt": "learnalg",  # the same numbers give the same file
+}
+NORMS = {"accuracy": "L1", "l2": "L2", "linf": "L-infinity"}  # key in a curve -> name
+MOST_COLUMNS = 4
+Results = list[tuple[Cell, dict[str, Any]]]
+
+
+def save_figure(recipe: Recipe, scale: str, root: Path) -> Path | None:
+    """Draws what there is; None if there is nothing yet."""
+    import matplotlib
+
+    with matplotlib.rc_context(STYLE):
+        if recipe.computed:
+            computed = load_computed(recipe, scale, root)
+            figure = None if computed is None else COMPUTED_FIGURES[recipe.figure](computed)
+        else:
+            loaded = ((cell, load_result(recipe, scale, cell, root)) for cell in recipe.cells_at(scale))
+            results = [(cell, result) for cell, result in loaded if result is not None]
+            figure = CURVE_FIGURES[recipe.figure](results) if results else None
+        if figure is None:
+            return None
+        content = io.BytesIO()
+        figure.savefig(content, format="svg", metadata={"Date": None})
+    path = result_file(recipe, scale, recipe.name, root).with_suffix(".svg")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content.getvalue())
+    return path
+
+
+def _panels(num: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    from matplotlib.figure import Figure
+
+    rows = -(-num // columns)
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(num)]
+
+
+def norms(results: Results) -> Figure:
+    """A panel for each problem: accuracy within 5 % in each norm that its curve has."""
+    figure, axes = _panels(len(results), min(len(results), MOST_COLUMNS), 3.0, 2.6)
+    for axis, (cell, result) in zip(axes, results, strict=True):
+        curve = result["curve"]
+        for color, (key, name) in zip(COLORS, NORMS.items(), strict=False):
+            if all(key in point for point in curve):  # models kept long ago have L1 only
+                shares = [100 * point[key]["0.05"] for point in curve]
+                axis.plot(_examples(curve), shares, color=color, label=name, marker=_marker(curve), markersize=3)
+        axis.set_title(str(cell.shows[0].row), fontsize=10)
+        axis.set_ylim(-3, 103)
+        axis.set_xlabel("examples, thousands")
+    for axis in axes[::MOST_COLUMNS]:
+        axis.set_ylabel("within 5 %, in %")
+    axes[0].legend()
+    return figure
+
+
+def curves(results: Results) -> Figure:
+    """A row for each problem, with the loss and the accuracies within 5 and 1 %; a line for each model."""
+    problems = list(dict.fromkeys(_problem(cell) for cell, _ in results))
+    figure, axes = _panels(3 * len(problems), 3, 3.6, 2.5)
+    for k, problem in enumerate(problems):
+        loss, wide, narrow = axes[3 * k : 3 * k + 3]
+        for color, (cell, result) in zip(COLORS, _of(results, problem), strict=False):
+            curve = result["curve"]
+            label, marker = str(cell.shows[0].row).removeprefix(f"{problem}, "), _marker(curve)
+            style: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3, "label": label}
+            loss.plot(_examples(curve), [point["valid_loss"] for point in curve], **style)
+            for axis, tolerance in ((wide, "0.05"), (narrow, "0.01")):
+                axis.plot(_examples(curve), [100 * point["accuracy"][tolerance] for point in curve], **style)
+        loss.set_ylabel(f"{problem}\nloss a token")
+        for axis, name in ((wide, "within 5 %, in %"), (narrow, "within 1 %, in %")):
+            axis.set_ylim(-3, 103)
+            axis.set_ylabel(name)
+        loss.legend()
+    for axis in axes[-3:]:
+        axis.set_xlabel("examples, thousands")
+    return figure
+
+
+def _problem(cell: Cell) -> str:
+    return str(cell.shows[0].row).partition(", ")[0]
+
+
+def _of(results: Results, problem: str) -> Results:
+    return [(cell, result) for cell, result in results if _problem(cell) == problem]
+
+
+def _examples(curve: list[dict[str, Any]]) -> list[float]:
+    return [point["examples"] / 1_000 for point in curve]
+
+
+def _marker(curve: list[dict[str, Any]]) -> str:
+    """A curve of few points shows them: one point alone is no line."""
+    return "o" if len(curve) <= 20 else ""
+
+
+def spectra(computed: dict[str, Any]) -> Figure:
+    """A row for each law of the coefficients, a column for each size; the semicircle over each histogram."""
+    histograms = computed["histograms"]
+    laws = list(dict.fromkeys(histogram["law"] for histogram in histograms))
+    columns = len(histograms) // len(laws)
+    figure, axes = _panels(len(histograms), columns, 2.6, 2.0)
+    for k, (axis, histogram) in enumerate(zip(axes, histograms, strict=True)):
+        edges, counts, sigma = np.array(histogram["edges"]), np.array(histogram["counts"]), histogram["expected"]
+        density = counts / (computed["matrices"] * histogram["n"] * np.diff(edges))
+        axis.stairs(density, edges, fill=True, color=COLORS[0], alpha=0.6)
+        x = np.linspace(-2 * sigma, 2 * sigma, 200)
+        axis.plot(x, np.sqrt(np.maximum(4 * sigma**2 - x**2, 0)) / (2 * np.pi * sigma**2), color=COLORS[1], linewidth=1)
+        axis.set_yticks([])
+        axis.grid(False)
+        axis.spines["left"].set_visible(False)
+        if k < columns:
+            axis.set_title(f"{histogram['n']}x{histogram['n']}", fontsize=10)
+        if k % columns == 0:
+            axis.set_ylabel(histogram["law"])
+    figure.supxlabel("eigenvalues; the line is the semicircle of that deviation", fontsize=9)
+    return figure
+
+
+CURVE_FIGURES: dict[str, Callable[[Results], Figure]] = {"norms": norms, "curves": curves}
+COMPUTED_FIGURES: dict[str, Callable[[dict[str, Any]], Figure]] = {"spectra": spectra}

@@ -1,0 +1,182 @@
+"""The report as one HTML page that needs nothing else: no script, no font, no request; `page.css` is put into it.
+
+    >>> page(gather(RECIPES, "laptop", Path(".")), curves=learning_curves(Path("results")))
+    '<!DOCTYPE html>...'
+
+Figures are data URIs and not inlined SVG: matplotlib names its parts alike in each file, and ids are a page's.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+from learnalg.reproduction.report.comparing import BETTER, CLOSE, EQUAL, MINUS, TIMES, WORSE, Comparison
+from learnalg.reproduction.report.gathering import Document, KeptModel, Section, has_ours
+from learnalg.reproduction.report.heatmap import heatmap
+from learnalg.reproduction.report.markup import element, escape, link, scrolling
+from learnalg.reproduction.report.tables import details_html, folded, runs_html, table_html, tint
+
+STYLE = Path(__file__).with_name("page.css")
+HEATMAPS = ("table-12",)
+TITLE = "Linear algebra with transformers, reproduced"
+
+
+def page(document: Document, curves: bytes | None = None) -> str:
+    """`curves` is an SVG of the kept models' learning curves."""
+    body = element(
+        "main",
+        element("header", element("h1", TITLE) + _about(document))
+        + _legend()
+        + _contents(document, curves)
+        + "".join(_section(section, document.scale) for section in document.sections)
+        + _curves(curves)
+        + _kept(document.kept)
+        + _other_figures(document.figures),
+    )
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        + element("title", TITLE)
+        + element("style", STYLE.read_text())
+    )
+    return "<!DOCTYPE html>\n" + element("html", element("head", head) + element("body", body), lang="en") + "\n"
+
+
+def _about(document: Document) -> str:
+    ours = sum(section.num_ours for section in document.sections)
+    planned = sum(section.num_planned for section in document.sections)
+    newest = f"; the newest result is of {document.newest}" if document.newest else ""
+    return element(
+        "p",
+        "The tables and figures of F. Charton, <i>Linear algebra with transformers</i> (2022), with our numbers beside "
+        f"the paper's. Scale {element('b', escape(document.scale))}: {ours:,} of {planned:,} planned numbers are "
+        f"measured{newest}.",
+    )
+
+
+def _legend() -> str:
+    samples = (
+        (Comparison(BETTER, "+7.0", 2), "93.0", "better than the paper's"),
+        (Comparison(CLOSE, f"{MINUS}0.4"), "85.6", "as good: within a point, or the paper's within our interval"),
+        (Comparison(WORSE, f"{MINUS}24.0", -3), "62.0", "worse; the deeper the colour, the further apart"),
+    )
+    rows = "".join(
+        element(
+            "li",
+            element(
+                "span",
+                element("span", ours, class_="ours")
+                + element("span", element("span", "86.0", class_="paper") + f" {c.mark} {c.words}", class_="beneath"),
+                class_=f"sample {tint(c)}".strip(),
+            )
+            + f" {words}",
+        )
+        for c, ours, words in samples
+    )
+    return element(
+        "section",
+        element("h2", "How to read the tables", id="reading")
+        + element(
+            "p",
+            "Ours stands above, the paper's small and grey beneath it, with the difference: percentage points for "
+            f"shares, a quotient ({TIMES}) for examples and other amounts. A grey number alone is the paper's: we have "
+            'planned no run. <i class="absent">not run</i> is planned and not measured yet; <i>never</i> was not '
+            "reached in the run. ± is the standard deviation over seeds. A number leads to its run: commit (with + if "
+            "the sources had changes), seed, machine, time, command.",
+        )
+        + element("ul", rows, class_="legend")
+        + '<p class="switch"><label><input type="checkbox" id="intervals"> Show 95 % intervals (Wilson) in the '
+        "tables</label>; they also appear when the pointer rests on a number, and in print.</p>",
+        aria_labelledby="reading",
+    )
+
+
+def _contents(document: Document, curves: bytes | None) -> str:
+    heads = ("", "", "measured", f"{BETTER} better", f"{CLOSE} as good", f"{WORSE} worse")
+    names = ("Section", "Title", *heads[2:])
+    head = "".join(
+        element("th", shown or element("span", name, class_="unseen"), scope="col")
+        for shown, name in zip(heads, names, strict=True)
+    )
+    rows = []
+    for section in document.sections:
+        counts = (
+            f"{section.num_ours} of {section.num_planned}" if section.num_planned else "",
+            *(
+                str(section.num_marked(*marks)) if section.num_ours else ""
+                for marks in ((BETTER,), (CLOSE, EQUAL), (WORSE,))
+            ),
+        )
+        name = element("th", link(section.name, escape(section.heading)), scope="row")
+        rows.append(
+            element("tr", name + element("td", escape(section.table.title)) + "".join(element("td", n) for n in counts))
+        )
+    others = {"Learning curves": bool(curves), "Kept models": bool(document.kept), "Figures": bool(document.figures)}
+    more = ", ".join(link(name.lower().replace(" ", "-"), name) for name, is_there in others.items() if is_there)
+    table = element("table", element("thead", element("tr", head)) + element("tbody", "".join(rows)), class_="contents")
+    return element(
+        "nav",
+        element("h2", "Contents", id="contents")
+        + scrolling(table, "Contents")
+        + (element("p", f"Then: {more}.") if more else ""),
+        aria_labelledby="contents",
+    )
+
+
+def _section(section: Section, scale: str) -> str:
+    command = f"learnalg reproduce {section.name} --scale {scale}"
+    parts = [element("h2", escape(f"{section.heading}: {section.table.title}"), id=section.name)]
+    parts += [_figure(path, f"{section.heading}: {section.title}") for path in section.figures]
+    parts.append(table_html(section))
+    if section.name in HEATMAPS and any(has_ours(number) for _, _, number in section.places()):
+        parts.append(element("figure", scrolling(heatmap(section), f"{section.heading}, heat map")))
+    parts.append(details_html(section))
+    up = link("contents", "Contents")
+    made = element("code", escape(command)) if section.is_recipe else ""
+    parts.append(element("p", made + up, class_="foot"))
+    return element("section", "".join(parts), aria_labelledby=section.name)
+
+
+def _figure(path: Path, caption: str) -> str:
+    return _image(path.read_bytes(), caption) if path.is_file() else ""
+
+
+def _image(svg: bytes, caption: str) -> str:
+    source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+    image = f'<img alt="{escape(caption)}" src="{source}">'
+    return element("figure", scrolling(image, caption) + element("figcaption", escape(caption)))
+
+
+def _curves(curves: bytes | None) -> str:
+    if not curves:
+        return ""
+    caption = "Share of the validation set solved within 5, 2, 1 and 0.5 %, against examples seen, of each kept model"
+    content = element("h2", "Learning curves", id="learning-curves") + _image(curves, caption)
+    return element("section", content, aria_labelledby="learning-curves")
+
+
+def _kept(models: list[KeptModel]) -> str:
+    if not models:
+        return ""
+    names = ("Model", "Problem", "Layers", "Parameters", "Examples", "5 %", "2 %", "1 %", "0.5 %", "The paper's")
+    head = element("tr", "".join(element("th", name, scope="col") for name in names))
+    rows = []
+    for model in models:
+        measures = (model.problem, model.layers, model.parameters, model.measured.examples)
+        name = element("th", link(f"run-{model.name}", escape(model.name)), scope="row")
+        cells = "".join(element("td", escape(value)) for value in (*measures, *model.accuracy, model.paper))
+        rows.append(element("tr", name + cells))
+    caption = element("caption", "Shipped models: % of the test set within each tolerance (L1 norm), and the paper's")
+    table = element("table", caption + element("thead", head) + element("tbody", "".join(rows)), class_="kept")
+    runs = runs_html({f"run-{model.name}": (model.name, model.measured) for model in models}, "Runs of kept models")
+    content = scrolling(table, "Kept models") + folded("How they were trained", runs)
+    heading = element("h2", "Kept models", id="kept-models")
+    return element("section", heading + content, aria_labelledby="kept-models")
+
+
+def _other_figures(paths: list[Path]) -> str:
+    if not paths:
+        return ""
+    figures = "".join(_figure(path, f"{path.parent.name}: {path.stem}") for path in paths)
+    return element("section", element("h2", "Figures", id="figures") + figures, aria_labelledby="figures")

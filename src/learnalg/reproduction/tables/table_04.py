@@ -1,0 +1,46 @@
+"""Products of a matrix with a vector: encodings, fixed and variable sizes, by tolerance.
+
+At scale paper 512 dimensions, 8 heads, 30 million examples: the paper says up to a day, and its table 17 has 95 % after
+7 epochs of 300,000. At scale laptop FP15/P1000 and 2/1 layers of 128 dimensions.
+
+Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 61 minutes, paper 576 days.
+
+Measured at scale laptop: 1 of 5 cells, the highest number 100.0 where the paper has 100.
+"""
+
+from __future__ import annotations
+
+from learnalg.reproduction.making import MILLION, by_tolerance, describe, fast, kept_config, paper, slug
+from learnalg.reproduction.experiment import Cell, Recipe
+
+# encoding, dim and layers, in the paper's order
+COLUMNS = (
+    ("p10", "5", "2/2"),
+    ("p1000", "5", "2/2"),
+    ("p1000", "10", "2/2"),
+    ("p1000", "14x2", "1/1"),
+    ("p1000", "9x3", "1/1"),
+    ("p1000", "4x6", "2/2"),
+    ("p1000", "2x10", "2/2"),
+    ("p1000", "5-10", "4/4"),
+    ("p1000", "5-10x5-10", "2/2"),
+)
+LAPTOP = {3: 400_000, 4: 400_000, 5: 400_000, 6: 400_000}  # column -> examples
+
+
+def cells(scale: str) -> list[Cell]:
+    found = []
+    for column, (encoding, dim, layers) in enumerate(COLUMNS):
+        key, shows = slug(encoding, dim), by_tolerance(column + 1)
+        if scale == "paper":
+            found.append(Cell(key, paper("matvec", dim, layers, encoding, 30 * MILLION), shows))
+        elif (encoding, dim) == ("p1000", "5"):
+            config = kept_config("matvec-5", "matvec")
+            found.append(Cell(key, config, shows, kept="matvec-5", note=describe(config, "matvec-5")))
+        elif column in LAPTOP:
+            config = fast("matvec", dim, "2/1", LAPTOP[column])
+            found.append(Cell(key, config, shows, note=describe(config)))
+    return found
+
+
+RECIPE = Recipe("table-4", "Matrix times vector", cells)

@@ -1,0 +1,253 @@
+"""The loop: batches in, weights out, and nothing lost in between.
+
+    >>> run = train(replace_fields(preset("fast"), task="add", dim="2", examples=20_000), Path("runs/add2"))
+
+A run is a function of its config: batch i comes from the stream, the learning rate from the step, dropout from
+(seed, step, process). So a run that was stopped, by Ctrl-C, a signal or a power cut, and resumed has the weights of one
+that was not. Under torchrun each process takes its share of every batch, and the first one writes.
+
+A run looks at the validation split only. The test split is for `learnalg evaluate` and `learnalg release`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from learnalg.config import RunConfig, replace_fields
+from learnalg.data import TrainingData, prefetch
+from learnalg.evaluation.evaluate import TOLERANCES, evaluate
+from learnalg.evaluation.result import Origin, Report, Result
+from learnalg.models.weights import save_model, set_weights
+from learnalg.problem import Problem
+from learnalg.training.budget import with_budget
+from learnalg.training.checkpoint import forget_checkpoints_after, load_checkpoint, save_checkpoint
+from learnalg.training.devices import (
+    InterruptedRunError,
+    bf16_pays,
+    catch_signals,
+    is_first,
+    join_processes,
+    own_part,
+)
+from learnalg.training.flops import flops_per_example
+from learnalg.training.journal import Journal
+from learnalg.training.optim import learning_rate_share
+from learnalg.training.preflight import check_before_start, check_disk, check_tensorboard
+from learnalg.training.run import Run, provenance
+from learnalg.training.step import TrainState, first_weights, new_state, train_step
+from learnalg.zoo.load import MODEL_FILE, RESULT_FILE, find_model, result_of
+
+LOG_EVERY = 10  # steps
+FINAL_TOLERANCES = (*TOLERANCES, 0.0)  # 0: exact, which is what the paper counts for transposition
+
+
+class Watcher(Protocol):
+    """Who is told how a run goes."""
+
+    def on_log(self, examples: int, loss: float, speed: float, seconds_left: float) -> None: ...
+
+    def on_evaluation(self, examples: int, report: Report) -> None: ...
+
+    def on_final_evaluation(self, num: int) -> None: ...
+
+
+class Silent:
+    def on_log(self, examples: int, loss: float, speed: float, seconds_left: float) -> None:
+        pass
+
+    def on_evaluation(self, examples: int, report: Report) -> None:
+        pass
+
+    def on_final_evaluation(self, num: int) -> None:
+        pass
+
+
+def train(config: RunConfig, out: Path, watcher: Watcher | None = None) -> Run:
+    """A new run in the folder `out`: checks, weights to start from, then the steps."""
+    with join_processes(config) as device:
+        config = settle(config, device)
+        check_before_start(config, out)
+        state = new_state(config, device)
+        first_weights(state)
+        run = Run.create(out, config) if is_first() else Run(out, config)
+        with run.locked() if is_first() else nullcontext():
+            if is_first():
+                run.add_session(device=str(device), threads=config.train.threads)
+            return _train_to_the_end(run, state, watcher or Silent())
+
+
+def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None, examples: int | None = None) -> Run:
+    """Continues a run from its newest checkpoint, or from the one named; `examples` is another budget for it."""
+    run = Run.open(folder)
+    if (folder / RESULT_FILE).is_file():  # also a run that stopped early is finished
+        return run
+    check_tensorboard(run.config)
+    with join_processes(run.config) as device, run.locked() if is_first() else nullcontext():
+        tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
+        if examples is not None:
+            run = replace(run, config=with_budget(run.config, examples, int(metadata["step"])))
+        state = new_state(run.config, device)
+        _restore(state, tensors, metadata)
+        check_disk(folder, state.model)
+        if is_first():
+            run.forget_metrics_after(state.step)
+            forget_checkpoints_after(run.checkpoints, state.step)
+            budget = {} if examples is None else {"examples": examples}
+            if budget:
+                run.save_config()
+            run.add_session(device=str(device), resumed_at=state.step, threads=run.config.train.threads, **budget)
+        return _train_to_the_end(run, state, watcher or Silent())
+
+
+def settle(config: RunConfig, device: torch.device) -> RunConfig:
+    """Replaces 'auto' by what it means here, so that the run's config says what was done, and is resumed so."""
+    if not config.train.threads:
+        config = replace_fields(config, threads=torch.get_num_threads())
+    if config.train.precision != "auto":
+        return config
+    torch.set_num_threads(config.train.threads)
+    widest = max(config.model.width("encoder"), config.model.width("decoder"))
+    pays = torch.tensor(int(bf16_pays(device, widest)))
+    if dist.is_initialized():
+        dist.broadcast(pays, 0)  # each measured for itself
+    return replace_fields(config, precision="bf16" if pays else "fp32")
+
+
+def _train_to_the_end(run: Run, state: TrainState, watcher: Watcher) -> Run:
+    """All steps that are left, with a checkpoint now and then and one at the end; then the result."""
+    if is_first():
+        _save(run, state)
+    with catch_signals() as signals, closing(Journal(run, state.step)) as journal:
+        last_step = state.step if state.stopped else run.config.train.num_steps
+        started, before = time.monotonic(), state.seconds
+        saved_at = started
+        for batch in prefetch(TrainingData(run.config), state.step, last_step, run.config.train.workers):
+            train_step(state, own_part(batch))
+            state.seconds = before + time.monotonic() - started
+            is_last = state.step == last_step
+            _log(run, state, journal, watcher, is_last)
+            if _is_evaluated(run.config, state.step) or is_last:
+                state.stopped = _evaluate_along(run, state, journal, watcher)
+                is_last |= state.stopped
+            number = signals.received()
+            if is_first() and (number or is_last or time.monotonic() - saved_at >= run.config.train.checkpoint_seconds):
+                _save(run, state)
+                saved_at = time.monotonic()
+            if number and not is_last:
+                raise InterruptedRunError(number, state.step)
+            if is_last:
+                break
+    if is_first():
+        watcher.on_final_evaluation(run.config.train.final_num)
+        _write_result(run, state)
+    if dist.is_initialized():
+        dist.barrier()  # nobody leaves before the first process is done
+    return run
+
+
+def _log(run: Run, state: TrainState, journal: Journal, watcher: Watcher, is_last: bool) -> None:
+    """The mean loss and the speed since the last line, every few steps."""
+    if state.step % LOG_EVERY and not is_last:
+        return
+    if is_first():
+        size, num_steps = run.config.train.batch_size, run.config.train.num_steps
+        loss = state.loss_sum / max(state.loss_tokens, 1)
+        speed = journal.speed(state.step * size)
+        share = learning_rate_share(run.config, state.step - 1)
+        values = {"loss": loss, "learning_rate_share": share, "examples_per_second": speed}
+        journal.add(state.step, state.seconds, values)
+        watcher.on_log(state.step * size, loss, speed, (num_steps - state.step) * size / speed)
+    if state.step % LOG_EVERY == 0:
+        state.loss_sum, state.loss_tokens = 0.0, 0
+
+
+def _is_evaluated(config: RunConfig, step: int) -> bool:
+    return step % max(1, round(config.train.eval_every / config.train.batch_size)) == 0
+
+
+def _evaluate_along(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> bool:
+    """On the fixed validation set; whether the criterion to stop early is met, agreed by all processes."""
+    config, reached = run.config.train, torch.zeros(1)
+    if is_first():
+        wanted = tuple(dict.fromkeys((*TOLERANCES, config.stop_tolerance)))
+        problem = Problem(run.config.data)
+        with journal.paused():  # evaluation is not training time
+            report = evaluate(state.model, problem, config.eval_num, config.seed, wanted, split="valid")
+        values = {"valid_loss": report.loss, "accuracy": report.accuracy, "well_formed": report.well_formed}
+        if len(report.by_dimension) > 1:
+            values["by_dimension"] = {size: part.accuracy["l1"] for size, part in report.by_dimension.items()}
+        journal.add(state.step, state.seconds, values)
+        watcher.on_evaluation(state.step * config.batch_size, report)
+        share = report.accuracy["l1"][str(config.stop_tolerance)]
+        reached[0] = bool(config.stop_accuracy) and share >= config.stop_accuracy
+    if dist.is_initialized():
+        dist.broadcast(reached, 0)
+    return bool(reached)
+
+
+def _write_result(run: Run, state: TrainState) -> None:
+    """Writes the weights as they are, evaluates them, and writes what came out with their checksum."""
+    config = run.config
+    sha256 = save_model(run.folder / MODEL_FILE, config, state.model, step=state.step)
+    report = evaluate(
+        state.model, Problem(config.data), config.train.final_num, config.train.seed, FINAL_TOLERANCES, split="valid"
+    )
+    sessions = run.sessions()
+    result = Result(
+        config=config,
+        steps=state.step,
+        examples=state.step * config.train.batch_size,
+        seconds=round(state.seconds, 1),
+        parameters=sum(p.numel() for p in state.model.parameters()),
+        flops_per_example=flops_per_example(state.model, config),
+        report=report,
+        provenance=provenance() | {"sessions": len(sessions), "begun": sessions[0]["time"] if sessions else ""},
+        sha256=sha256,
+        curve=run.curve(),
+        origin=origin_of(config),
+    )
+    result.write(run.folder / RESULT_FILE)
+
+
+def origin_of(config: RunConfig) -> Origin | None:
+    """What a run started from, with the examples that this had learned from."""
+    name, part = config.train.origin
+    if not name:
+        return None
+    path = result_of(find_model(name))
+    known = Result.read(path).all_examples if path.is_file() else 0
+    return Origin(name, part, known)
+
+
+def _save(run: Run, state: TrainState) -> None:
+    """A checkpoint, and the weights for whoever looks in meanwhile."""
+    tensors = {f"model.{name}": tensor for name, tensor in state.model.state_dict().items()}
+    tensors |= {f"optim.{name}": tensor for name, tensor in state.optimizer.state_tensors().items()}
+    kept = {
+        "seconds": state.seconds,
+        "loss_sum": state.loss_sum,
+        "loss_tokens": state.loss_tokens,
+        "stopped": state.stopped,
+    }
+    save_checkpoint(run.checkpoints, state.step, tensors, {"step": str(state.step), "kept": json.dumps(kept)})
+    save_model(run.folder / MODEL_FILE, run.config, state.model, step=state.step)
+
+
+def _restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
+    def part(prefix: str) -> dict[str, Tensor]:
+        return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
+
+    set_weights(state.model, part("model."), "the checkpoint")
+    state.optimizer.load_state_tensors(part("optim."))
+    state.step = int(metadata["step"])
+    for name, value in json.loads(metadata["kept"]).items():
+        setattr(state, name, value)

@@ -1,0 +1,155 @@
+"""Optimisers and schedules. A new one is a function here, or in a file of its own, and a line in its dict.
+
+    --optimizer muon:learning_rate=0.02 --schedule linear:cooldown=0.7
+
+The learning rate is a pure function of the step, so that resuming needs no state. A schedule answers it as a share of
+the highest; an optimiser answers torch optimisers over the model's parameter groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from learnalg.config import OptimConfig, RunConfig
+from learnalg.data import stage_ends
+from learnalg.naming import find, make, options_of
+from learnalg.training.muon import Muon
+
+
+class Progress(NamedTuple):
+    """Where a run is, behind its warm-up."""
+
+    step: int  # from 0
+    num_steps: int
+    warmup: int  # steps of the warm-up
+    highest: float  # learning rate
+
+
+def constant(at: Progress) -> float:
+    """The highest learning rate to the end."""
+    return 1.0
+
+
+def inverse_sqrt(at: Progress) -> float:
+    """Falls as one over the square root of the step."""
+    return math.sqrt(max(at.warmup, 1) / (at.step + 1))
+
+
+def cosine(at: Progress, lowest: float = 0.0, period: int = 0, restarts: bool = False) -> float:
+    """Falls along a cosine to the learning rate `lowest`, within `period` steps (0: the whole run), and stays there, or
+    starts again."""
+    done = (at.step - at.warmup) / (period or max(at.num_steps - at.warmup, 1))
+    share = done % 1.0 if restarts else min(done, 1.0)
+    return lowest / at.highest + (1 - lowest / at.highest) * 0.5 * (1 + math.cos(math.pi * share))
+
+
+def linear(at: Progress, cooldown: float = 0.5) -> float:
+    """Constant, then falls to zero over the last part of the run, the share `cooldown` of it."""
+    if not 0 < cooldown <= 1:
+        raise ValueError(f"schedule linear: cooldown {cooldown} is a share of the run, in (0, 1]")
+    return min(1.0, max(0.0, (at.num_steps - at.step) / max(cooldown * at.num_steps, 1)))
+
+
+SCHEDULES: dict[str, Callable[..., float]] = {
+    "constant": constant,
+    "inverse-sqrt": inverse_sqrt,
+    "cosine": cosine,
+    "linear": linear,
+}
+
+
+def learning_rate_share(config: RunConfig, step: int, num_steps: int | None = None) -> float:
+    """The learning rate at a step (from 0), as a share of the highest."""
+    optim = config.optim
+    num_steps = config.train.num_steps if num_steps is None else num_steps
+    warmup = min(optim.warmup_steps, num_steps)
+    stage = next((s for s, end in zip(config.stage, stage_ends(config), strict=True) if step < end), None)
+    factor = stage.rate if stage else 1.0
+    if step < warmup:
+        return factor * (step + 1) / warmup
+    return factor * _schedule(optim.schedule)(Progress(step, num_steps, warmup, optim.learning_rate))
+
+
+@cache
+def _schedule(text: str) -> Callable[[Progress], float]:
+    entry = find("schedule", text, SCHEDULES)
+    return partial(entry, **options_of("schedule", text, entry))
+
+
+def adam(model: Any, config: OptimConfig, bf16: bool) -> list[torch.optim.Optimizer]:
+    """Adam for all weights, as in the paper."""
+    betas = (0.9, config.beta2)
+    return [torch.optim.Adam(model.parameters(), lr=config.learning_rate, betas=betas, fused=True)]
+
+
+def adamw(model: Any, config: OptimConfig, bf16: bool, weight_decay: float = 0.0) -> list[torch.optim.Optimizer]:
+    """Adam with decoupled weight decay."""
+    return [_adamw(list(model.parameters()), config, weight_decay)]
+
+
+def muon(
+    model: Any, config: OptimConfig, bf16: bool, learning_rate: float = 0.02, weight_decay: float = 0.0
+) -> list[torch.optim.Optimizer]:
+    """Muon, with a learning rate of its own, for the matrices of hidden layers; AdamW for the rest."""
+    hidden = model.hidden_matrices()
+    is_hidden = {id(p) for p in hidden}
+    rest = [p for p in model.parameters() if id(p) not in is_hidden]
+    parts: list[torch.optim.Optimizer] = []
+    if hidden:
+        parts.append(Muon(hidden, learning_rate, weight_decay=weight_decay, bf16=bf16))
+    return [*parts, _adamw(rest, config, weight_decay)]
+
+
+def _adamw(params: list[torch.nn.Parameter], config: OptimConfig, weight_decay: float) -> torch.optim.Optimizer:
+    betas = (0.9, config.beta2)
+    return torch.optim.AdamW(params, lr=config.learning_rate, betas=betas, weight_decay=weight_decay, fused=True)
+
+
+OPTIMIZERS: dict[str, Callable[..., list[torch.optim.Optimizer]]] = {"adam": adam, "adamw": adamw, "muon": muon}
+
+
+class Optimizer:
+    """The torch optimisers of a run behind one step; `highest` keeps each group's learning rate before the schedule."""
+
+    def __init__(self, config: RunConfig, model: Any) -> None:
+        self.config = config
+        bf16 = config.train.precision == "bf16"
+        self.parts = make("optimizer", config.optim.optimizer, OPTIMIZERS, model, config.optim, bf16)
+        self.highest = [[group["lr"] for group in part.param_groups] for part in self.parts]
+        self.params = list(model.parameters())
+        learning_rate_share(config, 0)  # a schedule that does not exist is refused now
+
+    def step(self, step: int) -> None:
+        """Clips, moves the weights at the learning rate of this step, and drops the gradients."""
+        if self.config.optim.clip:
+            torch.nn.utils.clip_grad_norm_(self.params, self.config.optim.clip)
+        share = learning_rate_share(self.config, step)
+        for part, highest in zip(self.parts, self.highest, strict=True):
+            for group, lr in zip(part.param_groups, highest, strict=True):
+                group["lr"] = lr * share
+            part.step()
+            part.zero_grad(set_to_none=True)
+
+    def state_tensors(self) -> dict[str, Tensor]:
+        """All moments, by part, place of the parameter and name."""
+        tensors: dict[str, Tensor] = {}
+        for k, part in enumerate(self.parts):
+            for index, entries in part.state_dict()["state"].items():
+                for name, value in entries.items():
+                    tensors[f"{k}.{index}.{name}"] = torch.as_tensor(value)
+        return tensors
+
+    def load_state_tensors(self, tensors: dict[str, Tensor]) -> None:
+        for k, part in enumerate(self.parts):
+            state: dict[int, dict[str, Tensor]] = {}
+            for key, value in tensors.items():
+                which, index, name = key.split(".")
+                if int(which) == k:
+                    state.setdefault(int(index), {})[name] = value
+            part.load_state_dict({"state": state, "param_groups": part.state_dict()["param_groups"]})

@@ -1,0 +1,152 @@
+"""A run's folder: what was asked, how it went, what came out.
+
+config.json         every setting            provenance.json   commit, versions, machine, command
+metrics.jsonl       losses and accuracies    model.safetensors the weights, config inside
+checkpoints/        to resume from           result.json       the final evaluation, when finished
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from learnalg.config import RunConfig, from_dict, to_dict
+from learnalg.evaluation.result import Point
+from learnalg.files import read_json, write_json, write_whole
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+@dataclass(frozen=True)
+class Run:
+    folder: Path
+    config: RunConfig
+
+    @classmethod
+    def create(cls, folder: Path, config: RunConfig) -> Run:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise ValueError(f"{folder} exists already: choose another --out, or `learnalg resume {folder}`")
+        folder.mkdir(parents=True, exist_ok=True)
+        run = cls(folder, config)
+        run.save_config()
+        return run
+
+    def save_config(self) -> None:
+        write_json(self.folder / "config.json", to_dict(self.config))
+
+    @classmethod
+    def open(cls, folder: Path) -> Run:
+        path = folder / "config.json"
+        if not path.is_file():
+            raise ValueError(f"{folder} is not a run's folder: it has no config.json")
+        try:
+            return cls(folder, from_dict(read_json(path)))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """One process at a time writes to a run; the lock ends with the process, however it ends."""
+        with ExitStack() as stack:
+            if fcntl is not None:
+                # The folder: files in it are replaced, and a lock on one would go with it.
+                folder = os.open(self.folder, os.O_RDONLY)
+                stack.callback(os.close, folder)
+                try:
+                    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise ValueError(f"{self.folder} is being trained by another process") from None
+            yield
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.folder / "checkpoints"
+
+    @property
+    def metrics_file(self) -> Path:
+        return self.folder / "metrics.jsonl"
+
+    def add_metrics(self, values: dict[str, Any]) -> None:
+        with self.metrics_file.open("a") as file:
+            file.write(json.dumps(values) + "\n")
+
+    def metrics(self) -> list[dict[str, Any]]:
+        if not self.metrics_file.is_file():
+            return []
+        lines = self.metrics_file.read_text().splitlines()
+        if lines and not _is_json(lines[-1]):  # a killed run may end in half a line
+            lines.pop()
+        return [json.loads(line) for line in lines]
+
+    def curve(self) -> tuple[Point, ...]:
+        """How it learned: its evaluations along the way."""
+        lines = (line for line in self.metrics() if "accuracy" in line)
+        return tuple(Point(line["examples"], line["valid_loss"], line["accuracy"]) for line in lines)
+
+    def forget_metrics_after(self, step: int) -> None:
+        """Steps that a resumed run will take again."""
+        kept = [json.dumps(values) + "\n" for values in self.metrics() if values["step"] <= step]
+        write_whole(self.metrics_file, "".join(kept).encode())
+
+    def add_session(self, **details: Any) -> None:
+        """Each start and each resumption leaves its provenance."""
+        write_json(self.folder / "provenance.json", [*self.sessions(), provenance() | details])
+
+    def sessions(self) -> list[dict[str, Any]]:
+        path = self.folder / "provenance.json"
+        return json.loads(path.read_text()) if path.is_file() else []
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def provenance() -> dict[str, Any]:
+    versions = {name: importlib.metadata.version(name) for name in ("learnalg", "torch", "numpy")}
+    return {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "command": " ".join(["learnalg", *sys.argv[1:]]) if "learnalg" in sys.argv[0] else " ".join(sys.argv),
+        "commit": commit(),
+        "versions": {"python": platform.python_version()} | versions,
+        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "system": platform.system()},
+    }
+
+
+def commit() -> str:
+    """The commit of the source that runs, '+' where it was changed since; '' outside a checkout."""
+    source = Path(__file__).parent.parent
+    try:
+        head = _git(source, "rev-parse", "HEAD")
+        return head + ("+" if _git(source, "status", "--porcelain", "--", str(source)) else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    answer = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+    return answer.stdout.strip()
+
+
+def cpu_name() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

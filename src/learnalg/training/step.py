@@ -1,0 +1,104 @@
+"""One step of training: a batch in, all weights moved once.
+
+>>> state = new_state(config, torch.device("cpu"))
+>>> train_step(state, TrainingData(config).batch(0))
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from learnalg.config import RunConfig
+from learnalg.data import Batch, Stream
+from learnalg.models import build, sides
+from learnalg.models.seq2seq import decoder_input
+from learnalg.models.weights import set_weights
+from learnalg.problem import Problem
+from learnalg.training.loss import SoftTargets, sequence_loss
+from learnalg.training.optim import Optimizer
+from learnalg.training.devices import dropout_seed
+from learnalg.tokens.tokenizer import PAD
+from learnalg.zoo.load import load_weights
+
+
+@dataclass
+class TrainState:
+    config: RunConfig
+    model: Any  # an nn.Module that is a Seq2Seq
+    optimizer: Optimizer
+    soft: SoftTargets | None
+    device: torch.device
+    forward: nn.Module  # the model itself, or wrapped by compile or DDP
+    step: int = 0
+    seconds: float = 0.0
+    loss_sum: float = 0.0  # since the last log
+    loss_tokens: int = 0
+    stopped: bool = False  # early, on its criterion
+
+
+PRIOR_NUM = 4_096  # examples whose tokens are counted for the output's bias
+
+
+def new_state(config: RunConfig, device: torch.device) -> TrainState:
+    """Weights of the seed, and everything that a step needs."""
+    torch.set_num_threads(config.train.threads)
+    torch.manual_seed(config.train.seed)
+    problem = Problem(config.data)
+    model = build(config.model, *sides(problem)).to(device)
+    optimizer = Optimizer(config, model)
+    written = torch.from_numpy(problem.tokenizers[1].written).to(device)
+    soft = SoftTargets(written, config.optim.soft_width) if config.optim.soft_width else None
+    forward: Any = torch.compile(model) if config.train.compile else model
+    if dist.is_initialized():
+        forward = DistributedDataParallel(forward, device_ids=[device.index] if device.type == "cuda" else None)
+    return TrainState(config, model, optimizer, soft, device, forward)
+
+
+def first_weights(state: TrainState) -> None:
+    """What a new run starts with beyond the weights of its seed: those of another model, or of its encoder; and, where
+    the output is new and has a bias for each place, the frequencies of the tokens."""
+    name, part = state.config.train.origin
+    if name:
+        set_weights(state.model, load_weights(name)[1], name, part)
+    if state.config.model.output_bias == "place" and (not name or part == "encoder"):
+        problem = Problem(state.config.data)
+        first = Stream(problem, state.config.train.seed, "train", PRIOR_NUM).batch(0)
+        state.model.set_prior(torch.from_numpy(first.targets).to(state.device))
+
+
+def train_step(state: TrainState, batch: Batch) -> None:
+    """One step on one batch, or on this process's part of it."""
+    source_BS = torch.from_numpy(batch.sources).to(state.device)
+    target_BT = torch.from_numpy(batch.targets).to(state.device)
+    read_BT = decoder_input(target_BT)
+    num_tokens = torch.tensor(float((batch.targets != PAD).sum()))
+    if state.config.model.dropout:
+        torch.manual_seed(dropout_seed(state.config.train.seed, state.step))
+    with torch.autocast(state.device.type, torch.bfloat16, enabled=state.config.train.precision == "bf16"):
+        logits_BTV: Tensor = state.forward(source_BS, read_BT, bool((batch.sources == PAD).any()))
+    loss_sum = sequence_loss(logits_BTV, target_BT, PAD, state.soft)
+    world = 1
+    if dist.is_initialized():  # gradients are averaged over processes: divide by the mean number of tokens
+        world = dist.get_world_size()
+        dist.all_reduce(num_tokens)
+    loss = loss_sum * (world / float(num_tokens))
+    further = state.model.auxiliary_loss(source_BS, read_BT)
+    if further is not None:
+        loss = loss + further
+    loss.backward()
+    state.optimizer.step(state.step)
+    state.step += 1
+    total = loss_sum.detach().cpu()
+    if dist.is_initialized():
+        dist.all_reduce(total)
+    if not math.isfinite(total):
+        raise ValueError(f"the loss at step {state.step} is {float(total)}: try smaller learning rates")
+    state.loss_sum += float(total)
+    state.loss_tokens += int(num_tokens)
