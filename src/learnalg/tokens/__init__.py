@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from learnalg.naming import make
+from learnalg.naming import make, split_name, unknown
 from learnalg.tokens.balanced import Balanced
 from learnalg.tokens.encoding import Encoding, Slot
 from learnalg.tokens.floating import FloatingPoint
@@ -40,5 +40,6 @@ def get_encoding(name: str) -> Encoding:
 
 @cache
 def _general_form(name: str) -> Encoding:
-    known = ENCODINGS | FAMILIES
-    return make("encoding", name, FAMILIES if name.partition(":")[0] in FAMILIES else known)
+    if split_name(name)[0] not in FAMILIES:  # the short names have no options
+        raise unknown("encoding", name, (*ENCODINGS, *FAMILIES))
+    return make("encoding", name, FAMILIES)

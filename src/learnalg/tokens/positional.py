@@ -25,7 +25,7 @@ from learnalg.tokens.encoding import (
 
 @dataclass(frozen=True)
 class Positional:
-    base: int
+    base: int = 10
     digits: int = 3
     exponents: tuple[int, int] = (-100, 100)
 
