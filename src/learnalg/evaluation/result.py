@@ -65,7 +65,10 @@ class Origin:
 
     model: str
     part: str  # all, or encoder
-    examples: int  # that it had learned from, its own origins' included
+    # Of it and of all runs before it; 0 where it is not known.
+    examples: int = 0
+    seconds: float = 0.0
+    flops: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -86,10 +89,18 @@ class Result:
     note: str = ""  # what a reader must know
     version: int = VERSION
 
+    # Of the run and of all runs behind the weights it started from.
     @property
     def all_examples(self) -> int:
-        """Those of the run, and those that the weights it started from had seen."""
         return self.examples + (self.origin.examples if self.origin else 0)
+
+    @property
+    def all_seconds(self) -> float:
+        return self.seconds + (self.origin.seconds if self.origin else 0.0)
+
+    @property
+    def all_flops(self) -> float:
+        return self.flops_per_example * self.examples + (self.origin.flops if self.origin else 0.0)
 
     def write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

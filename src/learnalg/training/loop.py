@@ -219,13 +219,15 @@ def _write_result(run: Run, state: TrainState) -> None:
 
 
 def origin_of(config: RunConfig) -> Origin | None:
-    """What a run started from, with the examples that this had learned from."""
+    """What a run started from, and what went into that."""
     name, part = config.train.origin
     if not name:
         return None
     path = result_of(find_model(name))
-    known = Result.read(path).all_examples if path.is_file() else 0
-    return Origin(name, part, known)
+    if not path.is_file():
+        return Origin(name, part)
+    known = Result.read(path)
+    return Origin(name, part, known.all_examples, known.all_seconds, known.all_flops)
 
 
 def _save(run: Run, state: TrainState) -> None:
