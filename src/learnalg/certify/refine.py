@@ -155,8 +155,8 @@ def refine_svd(
     """U (m x k), singular values, largest first, and V (n x k) of m x n matrices. `start` is the predicted V, of wide
     matrices the predicted U: the square one of the two."""
     if A.shape[1] < A.shape[2]:
-        V, values, U, certificate = refine_svd(A.swapaxes(-1, -2), start, most_sweeps)
-        return U, values, V, certificate
+        right, values, left, certificate = refine_svd(A.swapaxes(-1, -2), start, most_sweeps)
+        return left, values, right, certificate
     num, n = len(A), A.shape[2]
     V: Floats = np.broadcast_to(np.eye(n), (num, n, n)).copy() if start is None else nearest_orthogonal(start)
     norm, steps, active = frobenius(A), np.zeros(num, dtype=np.int64), np.arange(num)
