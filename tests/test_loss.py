@@ -53,7 +53,7 @@ def value_and_gradient(loss: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def test_the_vocabulary_has_one_ordered_range():
-    assert [TOKENIZER.words[k] for k in (FIRST - 1, FIRST, STOP - 1, STOP)] == ["0", "10", "99", "E-2"]
+    assert [TOKENIZER.tokens[k] for k in (FIRST - 1, FIRST, STOP - 1, STOP)] == ["0", "10", "99", "E-2"]
 
 
 def test_without_soft_targets_it_is_cross_entropy_but_for_padding():

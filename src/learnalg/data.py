@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learnalg.config import DataConfig, RunConfig
-from learnalg.problem import Problem
 from learnalg.naming import unknown
-from learnalg.problems.ensembles import Floats, Rng
+from learnalg.problem import Problem
 from learnalg.problems import Task
+from learnalg.problems.ensembles import Floats, Rng
 from learnalg.tokens.encoding import Ints
 from learnalg.tokens.tokenizer import END, PAD
 

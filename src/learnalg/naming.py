@@ -1,9 +1,9 @@
-"""Names of registry entries, with their options: 'b1999', 'positional:base=10,digits=4', 'eigenvectors:order=ascending'.
+"""Names of registry entries, with their options: 'p1000', 'balanced:digits=2', 'eigenvectors:order=ascending'.
 
     >>> make("task", "eigenvectors:order=ascending", TASKS)
 
-Tasks, encodings, architectures, optimisers and schedules are all written so. An entry of a registry is a function or a
-class; its keyword arguments with a default are its options, checked by name and by type.
+Tasks, encodings, architectures, optimisers and schedules have such names. An entry of a registry is a function or a
+class; its arguments that have a default are its options, checked by name and by type.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def split_name(text: str) -> tuple[str, dict[str, str]]:
 
 
 def unknown(kind: str, name: str, known: Iterable[str], hint: str = "") -> ValueError:
-    """The error for a name that does not exist: what was meant, and what there is."""
+    """The error for a name that does not exist: what may be meant, and what there is."""
     names = list(known)
     close = get_close_matches(name, names, n=1)
     meant = f"did you mean {close[0]!r}? " if close else ""

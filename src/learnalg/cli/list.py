@@ -31,7 +31,7 @@ def run_list(arguments: list[str]) -> int:
     kinds: dict[str, Callable[[], dict[str, str]]] = {
         "tasks": lambda: {name: get_task(name).summary for name in TASKS} | {COTRAINING: several},
         "encodings": lambda: {
-            name: f"tokens a number: {len(e.slots)}, words: {len(e.words):,}" for name, e in ENCODINGS.items()
+            name: f"tokens a coefficient: {len(e.slots)}, vocabulary: {len(e.tokens):,}" for name, e in ENCODINGS.items()
         },
         "ensembles": lambda: {name: ENSEMBLE_SUMMARIES.get(name, "") for name in ENSEMBLES},
         "architectures": lambda: architectures("MODELS"),
@@ -69,14 +69,14 @@ def run_encode(arguments: list[str]) -> int:
     except ValueError as error:
         raise ValueError(f"not a number: {str(error).rpartition(': ')[2]}") from None
     for ids in encoding.encode(values):
-        print(" ".join(encoding.words[k] for k in ids))
+        print(" ".join(encoding.tokens[k] for k in ids))
     return 0
 
 
 def run_decode(arguments: list[str]) -> int:
     """Tokens to numbers."""
     encoding, words = _encoding_and_words("decode", "TOKEN", arguments)
-    index = {word: k for k, word in enumerate(encoding.words)}
+    index = {word: k for k, word in enumerate(encoding.tokens)}
     unknown = [word for word in words if word not in index]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is no word of this encoding")

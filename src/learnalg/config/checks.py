@@ -26,7 +26,10 @@ def check_types(config: Any) -> None:
             need(value in items, f"{entry.name} {value!r}: must be one of {', '.join(items)}")
         elif typing.get_origin(hint) is tuple:
             is_right = isinstance(value, tuple) and all(_is_a(item, items[0]) for item in value)
-            need(is_right, f"{entry.name} {value!r}: must be a tuple, each item {_KINDS.get(items[0], items[0].__name__)}")
+            need(
+                is_right,
+                f"{entry.name} {value!r}: must be a tuple, each item {_KINDS.get(items[0], items[0].__name__)}",
+            )
         elif hint in _KINDS:
             need(_is_a(value, hint), f"{entry.name} {value!r}: must be {_KINDS[hint]}")
 

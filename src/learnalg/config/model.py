@@ -1,4 +1,4 @@
-"""The network: its kind, its sizes and its ingredients."""
+"""The network: its architecture, its sizes and its parts."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ class ModelConfig:
     architecture: str = "transformer"  # transformer, lstm or gru, with options: `learnalg list architectures`
     encoder_layers: int = 6  # layers of the encoder
     decoder_layers: int = 1  # layers of the decoder
-    encoder_loops: int = 1  # times that the encoder's layers are applied, with shared weights
-    decoder_loops: int = 1  # times that the decoder's layers are applied
+    encoder_loops: int = 1  # how often the encoder's layers are applied, with shared weights
+    decoder_loops: int = 1  # how often the decoder's layers are applied
     dim_model: tuple[int, ...] = (512,)  # dimensions; two numbers: of encoder and decoder
     heads: tuple[int, ...] = (8,)  # attention heads; two numbers: of encoder and decoder
-    ffn_factor: int = 4  # hidden units of the feed-forward network, in dimensions
+    ffn_factor: int = 4  # hidden units of the feed-forward network, a multiple of the dimensions
     dropout: float = 0.0  # share of activations dropped in training
     max_positions: int = 512  # longest sequence
     input_embedding: str = "lookup"  # of the encoder's tokens: `learnalg list embeddings`
     output_embedding: str = "lookup"  # of the decoder's tokens, shared with the output projection
     positions: tuple[str, ...] = ("learned",)  # `learnalg list positions`; two names: of encoder and decoder
-    # What attention is told of tokens that share a row, a column, an operand: none; learned, a bias that starts at zero;
-    # directed, a bias with which heads begin to look at the same coefficient, row, column.
-    relations: Literal["none", "learned", "directed"] = "none"  # bias for tokens that share a row, column or operand
-    products: int = 0  # channels of each form in which encoder layers multiply rows with columns; 0: none
-    norm: Literal["post", "pre"] = "post"  # post: the paper's layers; pre: normed before, no biases, QK-norm, zero-init
-    output_bias: Literal["token", "place"] = "token"  # a bias a token, or one a place, started at the frequencies
+    # learned: the bias starts at zero; directed: with scores that make heads look at the same coefficient, row, column
+    relations: Literal["none", "learned", "directed"] = "none"  # attention bias for a shared row, column or operand
+    products: int = 0  # channels in which encoder layers multiply rows with columns, of each form; 0: none
+    norm: Literal["post", "pre"] = "post"  # post: the paper's layers; pre: pre-norm, QK-norm, no biases, zero-init
+    output_bias: Literal["token", "place"] = "token"  # per token; place: per place too, starting at token frequencies
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -41,10 +40,13 @@ class ModelConfig:
             need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
         need(self.products >= 0, f"products {self.products}: must not be negative")
         for name in ("dim_model", "heads", "positions"):
-            need(len(getattr(self, name)) in (1, 2), f"{name} {getattr(self, name)}: one, or one a side")
+            need(
+                len(getattr(self, name)) in (1, 2),
+                f"{name} {getattr(self, name)}: one value, or the encoder's and the decoder's",
+            )
         for side in ("encoder", "decoder"):
             dim, heads = self.width(side), self.num_heads(side)
-            need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: at least 1 of each")
+            need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: need at least 1 of each")
             need(dim % heads == 0, f"{side}: {heads} heads do not divide {dim} dimensions")
         need(0 <= self.dropout < 1, f"dropout {self.dropout}: must be in [0, 1)")
 

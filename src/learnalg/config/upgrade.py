@@ -1,10 +1,10 @@
-"""Configs of version 1 (models and results written before November 2026) in the fields of today."""
+"""Configs of version 1, in models and results written before November 2026, as configs of today."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# What version 1 could say and this one cannot: single ingredients of a layer, losses and embeddings that brought nothing.
+# Fields of version 1 that this one has not, and the only value of each that it can express.
 DROPPED: dict[str, dict[str, Any]] = {
     "data": {"spread": 1.0, "ensemble_weights": []},
     "model": {"norm_kind": "layer", "activation": "relu", "tied": True, "ponder_cost": 0.01},
@@ -14,7 +14,7 @@ DROPPED: dict[str, dict[str, Any]] = {
 
 
 def upgrade(old: dict[str, Any]) -> dict[str, Any]:
-    """Refuses what this version cannot say."""
+    """A config of version 1 as today's. Values that this version cannot express are refused."""
     parts = {name: dict(old.get(name, {})) for name in ("data", "model", "optim", "train", "curriculum")}
     for part, dropped in DROPPED.items():
         for name, only in dropped.items():
@@ -42,12 +42,13 @@ def _data(data: dict[str, Any]) -> dict[str, Any]:
 def _model(model: dict[str, Any]) -> dict[str, Any]:
     is_looped = model.get("architecture") == "universal"
     is_recurrent = model.get("architecture") in ("lstm", "gru")
+    gate, query, norm = (model.pop(name, "") for name in ("loop_gate", "cross_query", "product_norm"))
+    has_loops = is_looped and (model.get("encoder_loops", 1), model.get("decoder_loops", 1)) != (1, 1)
     options = {
-        "loop_gate": (model.pop("loop_gate", "none"), "none"),
-        "cross_query": (model.pop("cross_query", "sequential"), "sequential"),
-        "product_norm": (model.pop("product_norm", "matrix") if model.get("products") else "matrix", "matrix"),
+        "loop_gate": (gate or "none" if has_loops else "none", "none"),
+        "cross_query": (query or "sequential", "sequential"),
+        "product_norm": (norm or "matrix" if model.get("products") else "matrix", "matrix"),
     }
-    model.pop("product_norm", None)
     recurrent = {"embedding_dim": (model.pop("embedding_dim", 0), 0), "memory": (model.pop("memory", 0), 0)}
     said = [f"{k}={v}" for k, (v, default) in (recurrent if is_recurrent else options).items() if v != default]
     name = model.pop("architecture", "transformer")
@@ -58,11 +59,11 @@ def _model(model: dict[str, Any]) -> dict[str, Any]:
         new[f"{side}_loops"] = loops if is_looped else 1
     for both, one in (("dim_model", "dim"), ("heads", "heads")):
         value = model.pop(both, {"dim_model": 512, "heads": 8}[both])
-        new[both] = sorted_pair(model.pop(f"encoder_{one}", 0) or value, model.pop(f"decoder_{one}", 0) or value)
+        new[both] = _pair(model.pop(f"encoder_{one}", 0) or value, model.pop(f"decoder_{one}", 0) or value)
     if is_recurrent:
         new["heads"] = [8]
     positions = model.pop("positions", "learned")
-    new["positions"] = sorted_pair(model.pop("encoder_positions", "") or positions, positions)
+    new["positions"] = _pair(model.pop("encoder_positions", "") or positions, positions)
     has_relations, start = model.pop("relations", False), model.pop("relation_start", 0.0)
     new["relations"] = ("directed" if start == 12.0 else "learned") if has_relations else "none"
     if start not in (0.0, 12.0):
@@ -73,13 +74,15 @@ def _model(model: dict[str, Any]) -> dict[str, Any]:
     for name, only in layers.items():
         value = model.pop(name, only)
         if value != only and not is_recurrent:
-            raise ValueError(f"model.{name} = {value} with norm {model.get('norm', 'post')!r} has no place in this version")
+            raise ValueError(
+                f"model.{name} = {value} with norm {model.get('norm', 'post')!r} has no place in this version"
+            )
     if "output_bias" in model:
         model["output_bias"] = {"word": "token"}.get(model["output_bias"], model["output_bias"])
     return model | new
 
 
-def sorted_pair(encoder: Any, decoder: Any) -> list[Any]:
+def _pair(encoder: Any, decoder: Any) -> list[Any]:
     return [encoder] if encoder == decoder else [encoder, decoder]
 
 
@@ -101,7 +104,7 @@ def _optim(optim: dict[str, Any], model_has_prior: bool) -> dict[str, Any]:
 
 
 def _train(train: dict[str, Any]) -> dict[str, Any]:
-    train.pop("init_part", None)  # what it started from was not in the config; the result's `origin` says it
+    train.pop("init_part", None)  # the model it started from was not in the config; the result's `origin` has it
     return train
 
 

@@ -28,7 +28,7 @@ from learnalg.tokens.encoding import Floats, Ints
 from learnalg.evaluation.judge import NORMS, Judged, join_judged, judge
 from learnalg.evaluation.result import Part, Report
 from learnalg.problems.task import difference
-from learnalg.models.seq2seq import decoder_input
+from learnalg.models import decoder_input
 from learnalg.tokens.tokenizer import OK, PAD, REASONS
 
 TOLERANCES = (0.05, 0.02, 0.01, 0.005)

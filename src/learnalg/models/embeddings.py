@@ -1,10 +1,10 @@
-"""Words and places to vectors. A new embedding is a class here and a line in one of the two dicts.
+"""Tokens and positions to vectors. A new embedding is a class here and a line in one of the two dicts.
 
-`features` knows what a number is worth. An FP15 token is a number v; its embedding is a linear map of smooth
-functions of v, so that numbers that are close are embedded close from the first step on. Words without a value
-(dimensions, tasks, padding) have a learned row. High frequencies drown the signal: the shortest period is 3.2.
+`features` uses the value of a token. An FP15 token is a number v; its embedding is a linear map of smooth functions of
+v, so that close numbers have close embeddings from the first step. Tokens without a value (dimensions, tasks, padding)
+have a learned row. High frequencies hide the signal: the shortest period is 3.2.
 
-`ordered` is for the output, where a number is several words: it knows which words are neighbours.
+`ordered` is for the output, where a coefficient has several tokens: it knows which tokens are neighbours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from learnalg.models.seq2seq import Side
 
 
 class Lookup(nn.Module):
-    """A learned row for each word, as in the paper."""
+    """A learned row for each token, as in the paper."""
 
     def __init__(self, side: Side, dim: int) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ def value_features(values: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 class Features(nn.Module):
-    """Smooth features of a word's value; words without one have a learned row."""
+    """Smooth features of a token's value; tokens without one have a learned row."""
 
     features_VF: Tensor
     row_V: Tensor
@@ -49,10 +49,10 @@ class Features(nn.Module):
     def __init__(self, side: Side, dim: int) -> None:
         super().__init__()
         if side.values is None:
-            raise ValueError("feature embeddings need the words' values")
+            raise ValueError("feature embeddings need the tokens' values")
         is_number = ~np.isnan(side.values)
         features_VF = value_features(np.nan_to_num(side.values)) * is_number[:, None]
-        # Words without a value have a row each; the numbers share row 0.
+        # Tokens without a value have a row each; all others share row 0.
         row_V = np.cumsum(~is_number) * ~is_number
         self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)
         self.register_buffer("row_V", torch.tensor(row_V), persistent=False)
@@ -66,7 +66,7 @@ class Features(nn.Module):
         return embedded + nn.functional.embedding(self.row_V[tokens_BL], self.weight)
 
 
-LONG_RANGE = 30  # words
+LONG_RANGE = 30  # tokens
 
 
 def waves(phases: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -83,13 +83,13 @@ def decade_features(values: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 class Ordered(nn.Module):
-    """A row for each word, smooth along ordered words: a linear map of sines and cosines of the word's place in its
-    range, and a learned row that starts near zero. Tied to the output, a mantissa teaches its neighbours too, where
-    rows of their own are learned one by one. Periods go from twice the range down to some 30 words, by halves. Words
-    of shorter ranges have learned rows alone.
+    """A row for each token, smooth along ordered tokens: a linear map of sines and cosines of the token's place in its
+    range, plus a learned row that starts near zero. The output shares it: an example with one mantissa teaches its
+    neighbours too. Periods go from twice the range down to some 30 tokens, by halves. Tokens of shorter ranges have
+    learned rows alone.
 
-    With `decades` the map also has sines and cosines of the mantissa's logarithm, with whole waves a decade: what they
-    are for a number follows from its logarithm alone, whatever its exponent.
+    With `decades` the map also has sines and cosines of the mantissa's logarithm, with whole waves in a decade: they
+    depend on the logarithm of the number alone, whatever its exponent.
     """
 
     features_VF: Tensor
@@ -104,7 +104,7 @@ class Ordered(nn.Module):
         features_VF = waves(np.pi * ((np.arange(side.vocab_size) - low_V) / size_V)[:, None] * 2.0**halvings)
         if decades:
             if side.values is None or not (np.abs(side.values[is_ordered]) < 10).all():
-                raise ValueError("embeddings of decades need words that are mantissas, as those of p1000 and b1999")
+                raise ValueError("embeddings of decades need tokens that are mantissas, as those of p1000 and b1999")
             features_VF = np.concatenate([features_VF, decade_features(np.where(is_ordered, side.values, 0.0))], axis=1)
         features_VF *= is_ordered[:, None]
         self.register_buffer("features_VF", torch.tensor(features_VF, dtype=torch.float32), persistent=False)
@@ -126,9 +126,9 @@ class Ordered(nn.Module):
 
 
 def ordered(side: Side, dim: int) -> nn.Module:
-    """A row for each word, smooth along ordered words; where these are few, such as digits, learned rows alone."""
+    """A row for each token, smooth along ordered tokens; where these are few, such as digits, learned rows alone."""
     if side.ordered is None:
-        raise ValueError("ordered embeddings need the ranges of ordered words")
+        raise ValueError("ordered embeddings need the ranges of ordered tokens")
     return Ordered(side, dim) if np.ptp(side.ordered, axis=1).max() >= LONG_RANGE else Lookup(side, dim)
 
 
@@ -139,7 +139,7 @@ def decades(side: Side, dim: int) -> nn.Module:
 
 
 class LearnedPositions(nn.Module):
-    """A learned row for each place in the sequence, as in the paper."""
+    """A learned row for each position in the sequence, as in the paper."""
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ class LearnedPositions(nn.Module):
 
 
 class GridPositions(nn.Module):
-    """Row, column and place within the number, each with a learned table."""
+    """Row, column and place within the coefficient, each with a learned table."""
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()
@@ -164,7 +164,7 @@ class GridPositions(nn.Module):
             nn.init.normal_(table, std=0.3)
 
     def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
-        row_BL, col_BL = self.grid.cells(tokens_BL, last_only)
+        row_BL, col_BL = self.grid.coordinates(tokens_BL, last_only)
         return self.embed(row_BL, col_BL, self.grid.places(tokens_BL, last_only))
 
     def embed(self, row_BL: Tensor, col_BL: Tensor, place_L: Tensor) -> Tensor:
@@ -173,10 +173,9 @@ class GridPositions(nn.Module):
 
 
 class OperandPositions(GridPositions):
-    """The same for operands that stand side by side, M and N of M + N: columns are counted in each operand, which is
-    told by a vector of its own. M[i, j] and N[i, j] then have the same row and column, whatever the size, where the
-    grid's columns of N begin behind those of M. So it is for matrices that grow; sums of one size gained nothing
-    (docs/log.md). With one operand it is the grid.
+    """The same for operands that stand side by side, M and N of M + N: columns are counted in each operand, and each
+    operand has a vector of its own. M[i, j] and N[i, j] then have the same row and column, whatever the size. This is
+    for variable sizes; sums of one size gained nothing (docs/log.md). With one operand it is the grid.
     """
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
@@ -187,14 +186,14 @@ class OperandPositions(GridPositions):
             nn.init.normal_(self.operands, std=0.3)
 
     def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
-        row_BL, col_BL, operand_BL = self.grid.operand_cells(tokens_BL, last_only)
+        row_BL, col_BL, operand_BL = self.grid.operand_coordinates(tokens_BL, last_only)
         embedded = self.embed(row_BL, col_BL, self.grid.places(tokens_BL, last_only))
         return embedded if self.operands is None else embedded + nn.functional.embedding(operand_BL, self.operands)
 
 
 class PlacePositions(nn.Module):
-    """Place within the number alone, or within the header. With relations, which know who shares a row and a column, a
-    transformer's encoder then treats all rows alike, and all columns."""
+    """Place within the coefficient alone, or within the header. With relations, a transformer's encoder then treats all
+    rows alike, and all columns."""
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()
@@ -207,7 +206,7 @@ class PlacePositions(nn.Module):
 
 
 class NoPositions(nn.Module):
-    """No positions: for recurrent models, which read in order, and to see what a transformer does without."""
+    """No positions: for recurrent networks, which read in order."""
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()
@@ -223,9 +222,9 @@ EMBEDDINGS: dict[str, Callable[[Side, int], nn.Module]] = {
     "decades": decades,
 }
 
-OUTPUTS = ("lookup", "ordered", "decades")  # have `weight`, a row for each word, which the output shares
+OUTPUTS = ("lookup", "ordered", "decades")  # have `weight`, a row for each token, which the output shares
 
-# Places of all tokens, or of the last one only: decoding asks for one at a time.
+# Positions of all tokens, or of the last one only: decoding asks for one at a time.
 POSITIONS: dict[str, Callable[[Side, int, int, int], nn.Module]] = {
     "learned": LearnedPositions,
     "grid": GridPositions,

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from learnalg.config import ModelConfig
-from learnalg.models.grid import NUM_RELATIONS, Layout
+from learnalg.models.grid import NUM_RELATIONS
 
 
 def make_norm(config: ModelConfig, dim: int) -> nn.Module:
@@ -34,8 +34,8 @@ FUSED_FROM = 96  # keys from which the fused kernel trains faster on a CPU, in f
 
 
 def attend(query_BHQK: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, mask: Tensor | None) -> Tensor:
-    """softmax(Q K^T / sqrt(K) + mask) V. On a CPU it is written out for the short sequences of small matrices, a mask
-    that is learned, and in bf16, where the fused kernel's backward pass is many times slower."""
+    """softmax(Q K^T / sqrt(K) + mask) V. On a CPU it is written out for short sequences, for a learned mask and in
+    bf16: there the fused kernel's backward pass is many times slower."""
     on_cpu = query_BHQK.device.type == "cpu"
     is_bf16 = on_cpu and (query_BHQK.dtype == torch.bfloat16 or torch.is_autocast_enabled("cpu"))
     is_learned = mask is not None and mask.requires_grad
@@ -72,27 +72,26 @@ class ShortSoftmax(torch.autograd.Function):
         return changes.addcmul_(shares, changes.sum(-1, keepdim=True), value=-1)
 
 
-class Sight(NamedTuple):
-    """What queries may look at, and what the keys are to them."""
+class Bias(NamedTuple):
+    """What is added to the scores of attention: a mask, and a learned bias by the relation of query and key."""
 
-    mask: Tensor | None = None  # added to the scores: 0 where a query may look, -inf where not
-    relations_BQL: Tensor | None = None  # what is equal of query and key (models/grid.py); B may be 1
-    layout: Layout | None = None  # which token stands where, for products
+    mask: Tensor | None = None  # 0 where a query may look, -inf where not
+    relations_BQL: Tensor | None = None  # what query and key have in common (models/grid.py); B may be 1
 
 
-DIRECTED_SCORE = 12.0  # with which directed heads begin to look
-RELATIONS_RATE = 10.0  # Adam moves all weights alike; scores have to move further than they
-# What the first heads look at from the start, each at what has these relations (bits of models/grid.py): the same
-# cell, the mirrored one, the same row, the same column, the column with the row's number, the row with the column's.
-FIRST_SIGHTS = (0b0011, 0b1100, 0b0001, 0b0010, 0b0100, 0b1000)
+DIRECTED_SCORE = 12.0  # the first scores of directed heads
+RELATIONS_RATE = 10.0  # Adam moves all weights alike, and scores have to move further than others
+# What the first heads look at from the start, by relations (bits of models/grid.py): the same coefficient, the mirrored
+# one, the same row, the same column, the column whose index is the row's, the row whose index is the column's.
+FIRST_HEADS = (0b0011, 0b1100, 0b0001, 0b0010, 0b0100, 0b1000)
 
 
 def relation_start(heads: int, score: float) -> Tensor:
-    """(16, heads): this score where a head should look, zero elsewhere; heads behind the first six look anywhere."""
+    """(16, heads): this score where a head should look, zero elsewhere; heads behind the first six start free."""
     start = torch.zeros(NUM_RELATIONS[0], heads)
     equal = torch.arange(NUM_RELATIONS[0])
-    for head, sight in enumerate(FIRST_SIGHTS[:heads]):
-        start[equal & sight == sight, head] = score
+    for head, wanted in enumerate(FIRST_HEADS[:heads]):
+        start[equal & wanted == wanted, head] = score
     return start
 
 
@@ -123,11 +122,11 @@ class Attention(nn.Module):
         keys_BHLK: Tensor = self.key_norm(self.split(self.key(memory_BLD)))
         return keys_BHLK, self.split(self.value(memory_BLD))
 
-    def forward(self, x_BQD: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, sight: Sight) -> Tensor:
+    def forward(self, x_BQD: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, bias: Bias) -> Tensor:
         query_BHQK: Tensor = self.query_norm(self.split(self.query(x_BQD)))
-        mask = sight.mask
-        if self.relations is not None and sight.relations_BQL is not None:
-            bias_BQLH = F.embedding(sight.relations_BQL, RELATIONS_RATE * self.relations.flatten(0, 1))
+        mask = bias.mask
+        if self.relations is not None and bias.relations_BQL is not None:
+            bias_BQLH = F.embedding(bias.relations_BQL, RELATIONS_RATE * self.relations.flatten(0, 1))
             bias_BHQL = bias_BQLH.permute(0, 3, 1, 2)
             mask = bias_BHQL if mask is None else bias_BHQL + mask
         heads_BHQK = attend(query_BHQK, keys_BHLK, values_BHLK, mask)

@@ -2,20 +2,20 @@
 
     learnalg train --preset paper --encoder-layers 1 --decoder-layers 1 --encoder-loops 4
 
-The encoder, the decoder or both go through their layers several times, each time from where they ended before. The
-paper's models have one layer a side, and only those that loop in the encoder learn. A side with one loop is that of the
-transformer. There are three ways to take in what a loop makes of the state (`--architecture transformer:loop_gate=copy`):
+A looped encoder or decoder applies its layers several times, with shared weights; each loop starts from the result of
+the one before. The paper's models have one layer a side, and only those with a looped encoder learn. Three gates decide
+how the result of a loop enters the hidden state (`--architecture transformer:loop_gate=copy`):
 
-- none: it is the next state.
-- copy (Csordás et al., 2021): a gate for each token and dimension mixes it into the state, and starts almost closed.
-  Theirs reads the result of the self-attention, ours that of the loop, which may have several layers.
+- none: the result is the next state.
+- copy (Csordás et al., 2021): a gate for each token and dimension mixes the result into the state, and starts almost
+  closed. Their gate reads the result of self-attention, ours that of the loop, which may have several layers.
 - act, adaptive computation time (Graves, 2016): each token halts by itself. A loop's weight is the probability to halt
-  after it; where the sum passes 0.99, or at the last loop, the token halts, and that loop's weight is what is left of
-  1, the remainder. The result is the weighted mean of the states. A token that has halted keeps its state, which the
-  others go on reading. (Dehghani et al. write the same; their code moves on the states of halted tokens too, and its
-  weights do not sum to 1.) The ponder cost, loops plus remainder, is added to the training loss.
+  after it. A token halts where the sum passes 0.99, or at the last loop; that loop's weight is the remainder, what is
+  left of 1. The result is the weighted mean of the states. A halted token keeps its state, which others still read.
+  (Dehghani et al. write the same; their code also changes the states of halted tokens, and its weights do not sum to
+  1.) The ponder cost, loops plus remainder, is added to the training loss.
 
-Dehghani et al. also tell each loop its number. The paper does not speak of it, and it is not done here.
+Dehghani et al. also give each loop an embedding of its index. The paper does not mention it; it is not done here.
 
 Axes: B batch, S source, T target, L either, D dimensions.
 """
@@ -38,7 +38,7 @@ HALTING_BIAS = 1.0  # tokens start with a probability of 0.73 to halt (Graves)
 PONDER_COST = 0.01  # weight in the loss of the loops that tokens take before they halt
 HALTED_AT = 0.99  # below 1, so that a token can halt after one loop (Graves)
 
-# One way through all layers: the state before it and the number of the loop, from 0 -> the state after it.
+# One loop through all layers: the state before it and the index of the loop, from 0 -> the state after it.
 Once = Callable[[Tensor, int], Tensor]
 
 
@@ -52,11 +52,13 @@ def looped(layers: nn.ModuleList, config: ModelConfig, side: str, gate: str) -> 
     return nn.ModuleList([Loop(layers, num_loops, GATES[gate](config, config.width(side)))])
 
 
-def ponder_cost(encoder: nn.ModuleList, is_read_BS: Tensor, decoder: nn.ModuleList, is_read_BT: Tensor) -> Tensor | None:
+def ponder_cost(
+    encoder: nn.ModuleList, is_token_BS: Tensor, decoder: nn.ModuleList, is_token_BT: Tensor
+) -> Tensor | None:
     """Weighted loops and remainders of the last forward pass; None without halting. The mean over an example's tokens,
     then over examples: processes with equal shares of a batch add up to it."""
     costs = []
-    for stack, is_token_BL in ((encoder, is_read_BS), (decoder, is_read_BT)):
+    for stack, is_token_BL in ((encoder, is_token_BS), (decoder, is_token_BT)):
         for loop in stack:
             if isinstance(loop, Loop) and loop.ponder_BL is not None:
                 ponder_B = (loop.ponder_BL * is_token_BL).sum(1) / is_token_BL.sum(1)
@@ -65,7 +67,7 @@ def ponder_cost(encoder: nn.ModuleList, is_read_BS: Tensor, decoder: nn.ModuleLi
 
 
 class Loop(nn.Module):
-    """Layers to go through several times; stands where an encoder or decoder has a layer."""
+    """Layers applied several times; stands where an encoder or decoder has a layer."""
 
     def __init__(self, layers: nn.ModuleList, num_loops: int, gate: nn.Module) -> None:
         super().__init__()
@@ -73,7 +75,7 @@ class Loop(nn.Module):
         self.ponder_BL: Tensor | None = None  # loops and remainders of the last forward pass
 
     def forward(self, x_BLD: Tensor, *context: Any) -> Tensor:
-        """`context` is what a layer of this side reads besides: sights and, in the decoder, the encoder's result."""
+        """`context`: what else a layer of this side reads, such as biases of attention."""
 
         def once(x_BLD: Tensor, n: int) -> Tensor:
             for layer in self.layers:
@@ -88,12 +90,12 @@ class Loop(nn.Module):
         blocks: Any = self.layers
         return [[block.begin(memory_BSD, max_length) for block in blocks] for _ in range(self.num_loops)]
 
-    def step(self, x_B1D: Tensor, caches: list[list[dict[str, Tensor]]], at: int, *sights: Any) -> Tensor:
+    def step(self, x_B1D: Tensor, caches: list[list[dict[str, Tensor]]], at: int, *biases: Any) -> Tensor:
         blocks: Any = self.layers
 
         def once(x_B1D: Tensor, n: int) -> Tensor:
             for block, cache in zip(blocks, caches[n], strict=True):
-                x_B1D = block.step(x_B1D, cache, at, *sights)
+                x_B1D = block.step(x_B1D, cache, at, *biases)
             return x_B1D
 
         x_B1D, _ = self.gate(x_B1D, once, self.num_loops)
@@ -101,7 +103,7 @@ class Loop(nn.Module):
 
 
 class NoGate(nn.Module):
-    """What a loop makes of the state is the next state."""
+    """The result of a loop is the next state."""
 
     def __init__(self, config: ModelConfig, dim: int) -> None:
         super().__init__()
@@ -113,12 +115,12 @@ class NoGate(nn.Module):
 
 
 class CopyGate(nn.Module):
-    """Mixes what a loop makes of the state into it, by a share for each token and dimension."""
+    """Mixes the result of a loop into the state, by a share for each token and dimension."""
 
     def __init__(self, config: ModelConfig, dim: int) -> None:
         super().__init__()
         self.norm = make_final_norm(config, dim)
-        # It has biases also where other layers have none: one of them keeps it closed at first.
+        # It has biases even in pre-norm networks: one of them keeps the gate closed at first.
         self.feed_forward = FeedForward(replace(config, norm="post"), dim)
         nn.init.constant_(self.feed_forward.down.bias, GATE_BIAS)
 
@@ -144,8 +146,8 @@ class Halting(nn.Module):
         mean_BLD = torch.zeros_like(x_BLD)
         ponder_BL = torch.zeros(x_BLD.shape[:2], device=x_BLD.device)
         spent_BL = torch.zeros_like(ponder_BL)  # sum of the weights so far
-        # No loop is left out when all tokens have halted: in decoding, later tokens read their keys and values of every
-        # loop, and in training it would take a look at the data before each one.
+        # No loop is skipped when all tokens have halted: in decoding, later tokens read keys and values of every loop,
+        # and in training the check would wait for the device before each loop.
         for n in range(num_loops):
             running_BL = spent_BL < HALTED_AT
             x_BLD = torch.where(running_BL[..., None], once(x_BLD, n), x_BLD)

@@ -1,17 +1,17 @@
 """Products of the matrix of tokens with itself, in many channels: what attention does not multiply.
 
-Attention adds up values, each made from one token. In a product of matrices each term is made from two: the number in
-row i and column k, and that in row k and column j. `Products` gives the token of each cell (i, j) the sums of such
-terms over k, of two linear maps of the tokens, in three forms of which one is right for each channel to learn:
+Attention adds up values, each made from one token. In a product of matrices each term is made from two: coefficient
+(i, k) and coefficient (k, j). `Products` gives the token of coefficient (i, j) the sum of such terms over k, of two
+linear maps of the tokens, in three forms:
 
     rows by columns     sum over k of a(i, k) b(k, j)
     columns by columns  sum over k of a(k, i) b(k, j)
     rows by rows        sum over k of a(i, k) b(j, k)
 
-What is multiplied, and what for, is learned; that there are rows and columns is told. Numbers of several words have a
-matrix for each place; tokens that stand in no cell (dimensions, padding) get nothing.
+What is multiplied, and what for, is learned; rows and columns are given. If a coefficient has several tokens, there is
+a matrix for each place. Dimensions and padding belong to no coefficient, and get nothing.
 
-Axes: B batch, L tokens, D dimensions, C channels, M matrices, N cells, s rows and columns.
+Axes: B batch, L tokens, D dimensions, C channels, M matrices, N coefficients, s rows and columns.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from learnalg.models.grid import Layout
 
 
 def spread(x_BLC: Tensor, layout: Layout) -> Tensor:
-    """What the tokens in the cells have, and zero where there is none: (M, s, s, C), M matrices, one for each example
-    and place."""
+    """Tokens as matrices, zero where a coefficient has none: (M, s, s, C), one matrix for each example and place."""
     s, C = layout.size, x_BLC.shape[2]
     if layout.first is not None:
         return x_BLC[:, layout.first : layout.first + s * s].unflatten(1, (s, s))
@@ -39,7 +38,7 @@ def gather(grid: Tensor, layout: Layout, length: int) -> Tensor:
     if layout.first is not None:
         return nn.functional.pad(grid.flatten(1, 2), (0, 0, layout.first, length - layout.first - layout.size**2))
     places = layout.token_BN.shape[1] // layout.size**2
-    return look_up(grid.reshape(len(grid) // places, -1, grid.shape[-1]), layout.cell_BL)
+    return look_up(grid.reshape(len(grid) // places, -1, grid.shape[-1]), layout.coefficient_BL)
 
 
 def look_up(rows_BLC: Tensor, index_BN: Tensor) -> Tensor:
@@ -50,9 +49,8 @@ def look_up(rows_BLC: Tensor, index_BN: Tensor) -> Tensor:
     return padded_BLC.gather(1, index_BN[:, :, None].expand(-1, -1, rows_BLC.shape[2]))
 
 
-def even(grid: Tensor, layout: Layout) -> Tensor:
-    """Of mean square 1, for each example by one factor. Numbers of a matrix keep their ratios, which a norm of each
-    token by itself bends."""
+def norm_matrix(grid: Tensor, layout: Layout) -> Tensor:
+    """Scales each matrix to mean square 1. Its coefficients keep their ratios; a norm of each token would not."""
     square = grid.square().sum((1, 2, 3), keepdim=True) / (grid.shape[-1] * layout.filled_M.view(-1, 1, 1, 1))
     return grid * torch.rsqrt(square + 1e-6)
 
@@ -83,7 +81,7 @@ class Multiply(torch.autograd.Function):
 class Products(nn.Module):
     def __init__(self, config: ModelConfig, dim: int, norm: str) -> None:
         super().__init__()
-        self.is_even = norm == "matrix"
+        self.is_matrix_normed = norm == "matrix"
         channels = 3 * config.products
         self.left = nn.Linear(dim, channels, bias=False)
         self.right = nn.Linear(dim, channels, bias=False)
@@ -93,8 +91,8 @@ class Products(nn.Module):
 
     def forward(self, x_BLD: Tensor, layout: Layout) -> Tensor:
         left, right = spread(self.left(x_BLD), layout), spread(self.right(x_BLD), layout)
-        if self.is_even:
-            left, right = even(left, layout), even(right, layout)
+        if self.is_matrix_normed:
+            left, right = norm_matrix(left, layout), norm_matrix(right, layout)
         (a, b, c), (x, y, z) = left.chunk(3, -1), right.chunk(3, -1)
         made = [Multiply.apply(a, x), Multiply.apply(b.transpose(1, 2), y), Multiply.apply(c, z.transpose(1, 2))]
         out: Tensor = self.out(gather(torch.cat(made, -1), layout, x_BLD.shape[1]))

@@ -1,16 +1,16 @@
 """LSTM and GRU, encoder and decoder (paper, appendix E.1, tables 21 and 22), as torch.nn has them.
 
-    learnalg train --preset paper --architecture gru --encoder-layers 2 --decoder-layers 2 --dim-model 1024
-        --embedding-dim 256 --positions none --task add --input-encoding p1000
+    learnalg train --preset paper --architecture gru:embedding_dim=256 --encoder-layers 2 --decoder-layers 2
+        --dim-model 1024 --positions none --task add --input-encoding p1000
 
 The paper gives the sizes: 2 to 8 layers, 1024 or 2048 hidden dimensions, and embeddings of 256 or 512 through which
-words go in and come out. So a linear layer leads from the hidden dimensions back to the embedding's, and the output
-projection is tied to that. The paper does not say how the encoder reaches the decoder. Here the encoder's last state is
-the decoder's first, layer by layer, and nothing else passes: the whole matrix must fit into it. The network reads in
-order, so the paper's has no positions (`--positions none`), yet it learns faster when it is told them. The embedding is
-normalised as the transformer's is. Gates that begin with long memories (`--memory 100`; Tallec and Ollivier, Can
-recurrent neural networks warp time?, 2018) have left the first plateau of 5x5 sums after 16,000 examples, where torch's
-own were still on it.
+tokens go in and come out. So a linear layer maps the hidden dimensions back to the embedding's, and the output
+projection is tied to the embedding. The paper does not say how the encoder is connected to the decoder. Here the
+encoder's last state is the decoder's first, layer by layer, and nothing else passes: the state holds the whole matrix.
+The network reads in order, so the paper's has no positions (`--positions none`); it learns faster with them. The
+embedding is normalised as the transformer's is. Gates that start with long memories (`memory=100`; Tallec and Ollivier,
+Can recurrent neural networks warp time?, 2018) leave the first plateau of 5x5 sums after 16,000 examples; torch's own
+are still on it.
 
 Sides may differ. Layers are matched from the top: the only layer of a 6/1 decoder starts from the encoder's sixth, all
 six of a 1/6 decoder start from the encoder's only one. Where the dimensions differ, states go through a linear map.
@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from learnalg.config import ModelConfig
-from learnalg.models.outputs import make_bias, output_words, set_prior, word_logits
+from learnalg.models.outputs import make_bias, set_prior, token_logits, token_vectors
 from learnalg.models.seq2seq import Side
 from learnalg.models.transformer import Embed
 
@@ -45,13 +45,20 @@ def gru(config: ModelConfig, source: Side, target: Side, embedding_dim: int = 0,
     return Recurrent(config, source, target, nn.GRU, embedding_dim, memory)
 
 
-# What a recurrent network has none of, and what that field is where it is not asked for.
-WITHOUT = {"products": 0, "relations": "none", "encoder_loops": 1, "decoder_loops": 1, "ffn_factor": 4, "heads": (8,)}
+# Fields that a recurrent network has no use for, with their defaults.
+WITHOUT_EFFECT = {
+    "products": 0,
+    "relations": "none",
+    "encoder_loops": 1,
+    "decoder_loops": 1,
+    "ffn_factor": 4,
+    "heads": (8,),
+}
 
 
 class Recurrent(nn.Module):
-    """`embedding_dim` are the dimensions of tokens, 0 for those of the side; `memory` is the longest memory, in tokens,
-    that gates begin with, 0 for gates as torch has them."""
+    """`embedding_dim`: dimensions of the embedding, 0 for those of the side. `memory`: the longest memory, in tokens,
+    that gates start with; 0 for torch's own gates."""
 
     def __init__(
         self,
@@ -63,16 +70,17 @@ class Recurrent(nn.Module):
         memory: int,
     ) -> None:
         super().__init__()
-        for name, neutral in WITHOUT.items():
-            if getattr(config, name) != neutral:
-                raise ValueError(f"{name} {getattr(config, name)} has no effect in a recurrent network: see --preset recurrent")
+        for name, neutral in WITHOUT_EFFECT.items():
+            value = getattr(config, name)
+            if value != neutral:
+                raise ValueError(f"{name} {value} has no effect in a recurrent network: see --preset recurrent")
         if embedding_dim < 0 or memory < 0 or memory == 1:
             raise ValueError(f"embedding_dim {embedding_dim}, memory {memory}: 0, or at least 1 and 2")
         self.encoder = RecurrentEncoder(config, source, kind, embedding_dim, memory)
         self.decoder = RecurrentDecoder(config, target, kind, embedding_dim, memory)
 
     def hidden_matrices(self) -> list[nn.Parameter]:
-        """The weight matrices of the layers: what Muon moves."""
+        """The weight matrices of the layers."""
         stacks = (self.encoder.layers, self.decoder.layers)
         return [p for stack in stacks for p in stack.parameters() if p.ndim == 2]
 
@@ -83,13 +91,13 @@ class Recurrent(nn.Module):
         states = self.decoder.start(self.encoder(source_BS, padded))
         hidden_BTD, _ = self.decoder(target_BT, states)
         index_T = torch.arange(target_BT.shape[1], device=target_BT.device)
-        return self.decoder.logits(hidden_BTD, index_T, output_words(self.decoder))
+        return self.decoder.logits(hidden_BTD, index_T, token_vectors(self.decoder))
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         states = self.decoder.start(self.encoder(source_BS, padded=True))
         prefix_BT = source_BS.new_zeros((len(source_BS), max_length))
         states_BND = [state_NBD.transpose(0, 1) for state_NBD in states]
-        return {"length": 0, "prefix": prefix_BT, "states": states_BND, "words": (output_words(self.decoder),)}
+        return {"length": 0, "prefix": prefix_BT, "states": states_BND, "vectors": (token_vectors(self.decoder),)}
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
         at = state["length"]
@@ -98,7 +106,7 @@ class Recurrent(nn.Module):
         hidden_B1D, states = self.decoder(state["prefix"][:, : at + 1], states, last_only=True)
         state["states"] = [state_NBD.transpose(0, 1) for state_NBD in states]
         state["length"] = at + 1
-        return self.decoder.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device), *state["words"])[:, 0]
+        return self.decoder.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device), *state["vectors"])[:, 0]
 
     def set_prior(self, targets_BT: Tensor) -> None:
         set_prior(self.decoder.bias, self.decoder.side, targets_BT)
@@ -132,8 +140,7 @@ class RecurrentDecoder(nn.Module):
         self.start_from = [max(0, first + layer) for layer in range(config.decoder_layers)]
         sizes = config.width("encoder"), config.width("decoder")
         self.bridges = nn.ModuleList(
-            nn.Identity() if sizes[0] == sizes[1] else nn.Linear(*sizes)
-            for _ in range(2 if kind is nn.LSTM else 1)
+            nn.Identity() if sizes[0] == sizes[1] else nn.Linear(*sizes) for _ in range(2 if kind is nn.LSTM else 1)
         )
         self.out = nn.Linear(sizes[1], dim)
         self.bias = make_bias(config, side)
@@ -146,13 +153,11 @@ class RecurrentDecoder(nn.Module):
         hidden_BTD, last = self.layers(self.embed(target_BT, last_only), states if len(states) > 1 else states[0])
         return hidden_BTD, as_states(last)
 
-    def logits(self, hidden_BTD: Tensor, index_T: Tensor, words_VE: Tensor) -> Tensor:
-        return word_logits(self.out(hidden_BTD), words_VE, self.bias, self.side, index_T)
+    def logits(self, hidden_BTD: Tensor, index_T: Tensor, vectors_VE: Tensor) -> Tensor:
+        return token_logits(self.out(hidden_BTD), vectors_VE, self.bias, self.side, index_T)
 
 
-def make_layers(
-    config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU], dim: int, memory: int
-) -> nn.LSTM | nn.GRU:
+def make_layers(config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU], dim: int, memory: int) -> nn.LSTM | nn.GRU:
     num_layers = config.num_layers(of)
     # torch drops between layers only, and warns where there is nothing between.
     dropout = config.dropout if num_layers > 1 else 0.0
@@ -164,8 +169,8 @@ def make_layers(
 
 
 def set_memory(bias: Tensor, longest: int, has_input_gate: bool) -> None:
-    """Each unit remembers for 2 to `longest` tokens at first, where torch's forget half at every token. The second gate
-    of both kinds says what is kept, the first of an LSTM what is taken in."""
+    """Each unit remembers for 2 to `longest` tokens at first; torch's forget half at every token. The second gate of
+    both kinds decides what is kept, the first of an LSTM what is taken in."""
     size = len(bias) // (4 if has_input_gate else 3)
     with torch.no_grad():
         kept = torch.empty(size).uniform_(1, longest - 1).log().to(bias.device)

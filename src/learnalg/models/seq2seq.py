@@ -1,6 +1,6 @@
 """What every architecture offers: logits for training, and one token at a time for decoding.
 
-Axes in names: B batch, S source, T target, L either, D dimensions, H heads, K dimensions of a head, V words.
+Axes in names: B batch, S source, T target, L either, D dimensions, H heads, K dimensions of a head, V vocabulary.
 """
 
 from __future__ import annotations
@@ -12,29 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from learnalg.tokens.tokenizer import END
-
 
 @dataclass(frozen=True)
 class Side:
-    """What a model knows of the sequences on one side: sizes, and what the words stand for."""
+    """What a model knows of the sequences on one side: sizes, and what the tokens stand for."""
 
     vocab_size: int
-    header: int = 2  # tokens before the first number; the last two are the dimensions
-    width: int = 1  # tokens of a number
+    header: int = 2  # tokens before the first coefficient; the last two are the dimensions
+    width: int = 1  # tokens of a coefficient
     first_task: int = 0  # id of the first task's token
     first_dim: int = 0  # id of the dimension 1
     pad: int = 1
-    values: NDArray[np.floating] | None = None  # (vocab,), NaN where a word stands for no number
-    ordered: NDArray[np.int64] | None = None  # (vocab, 2): the range of words in which neighbours mean close numbers
-    # (tasks, cols, col, 2): operand of a column, and its place in it, in a matrix of so many columns; none: one operand
+    values: NDArray[np.floating] | None = None  # (vocab,), NaN where a token stands for no number
+    ordered: NDArray[np.int64] | None = None  # (vocab, 2): the range of tokens in which neighbours mean close numbers
+    # (tasks, cols, col, 2): the operand of a column, and the column in it, in an input of so many columns; None: one
     operands: NDArray[np.int64] | None = None
-    triangle: bool = False  # of a square matrix only the upper triangle is there, row by row
-
-
-def decoder_input(target_BT: Tensor) -> Tensor:
-    """What the decoder reads while it predicts `target`: a start token, then the target without its last."""
-    return nn.functional.pad(target_BT[:, :-1], (1, 0), value=END)
+    triangle: bool = False  # the sequence has the upper triangle of a square matrix only
 
 
 class Seq2Seq(Protocol):
@@ -50,7 +43,7 @@ class Seq2Seq(Protocol):
         """Reads one token each, updates the state, answers the next token's logits (B, V)."""
 
     def set_prior(self, targets_BT: Tensor) -> None:
-        """Starts the output at the words' frequencies in these targets."""
+        """Starts the output at the tokens' frequencies in these targets."""
 
     def hidden_matrices(self) -> list[nn.Parameter]:
         """The parameter group that Muon moves: weight matrices between hidden states. AdamW moves all others."""

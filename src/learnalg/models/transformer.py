@@ -4,7 +4,7 @@ With the defaults of ModelConfig it is the paper's: post-norm, LayerNorm on the 
 output projection tied to the decoder's embedding with a bias of its own. Its parameter count equals the last
 table of the paper. The two sides may differ in layers, dimensions, heads and vocabulary.
 
-Axes: B batch, S source, T target, D dimensions, H heads, K dimensions of a head, V words.
+Axes: B batch, S source, T target, D dimensions, H heads, K dimensions of a head, V vocabulary.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
-from learnalg.models.grid import Cells, Grid, relations
-from learnalg.models.layers import Attention, FeedForward, Sight, Sublayer, make_final_norm, make_norm
+from learnalg.models.grid import Coordinates, Grid, Layout, relations
+from learnalg.models.layers import Attention, Bias, FeedForward, Sublayer, make_final_norm, make_norm
 from learnalg.models.loops import looped, ponder_cost
-from learnalg.models.outputs import make_bias, output_words, set_prior, word_logits
+from learnalg.models.outputs import make_bias, set_prior, token_logits, token_vectors
 from learnalg.models.products import Products
 from learnalg.models.seq2seq import Side
 from learnalg.naming import unknown
 
 
 class Transformer(nn.Module):
-    """The paper's encoder-decoder."""
+    """Encoder and decoder with attention, as in the paper."""
 
     def __init__(
         self,
@@ -40,6 +40,10 @@ class Transformer(nn.Module):
         super().__init__()
         check_choice("cross_query", cross_query, ("sequential", "input"))
         check_choice("product_norm", product_norm, ("matrix", "token"))
+        if product_norm != "matrix" and not config.products:
+            raise ValueError(f"product_norm={product_norm} has no effect without products")
+        if loop_gate != "none" and config.encoder_loops == config.decoder_loops == 1:
+            raise ValueError(f"loop_gate={loop_gate} has no effect without encoder_loops or decoder_loops")
         self.source, self.target = source, target
         self.encoder = Encoder(config, source, product_norm)
         self.decoder = Decoder(config, target, cross_reads_input=cross_query == "input")
@@ -52,17 +56,17 @@ class Transformer(nn.Module):
     def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
         mask = self.padding_mask(source_BS) if padded else None
         memory_BSD, source = self.encode(source_BS, mask)
-        target = self.target_grid.shared_cells(target_BT) if self.has_relations else None
+        target = self.target_grid.shared_coordinates(target_BT) if self.has_relations else None
         T = target_BT.shape[1]
         causal_TT = torch.full((T, T), -torch.inf, device=target_BT.device).triu(1)
-        own, cross = see(causal_TT, target, target), see(mask, target, source)
+        own, cross = attention_bias(causal_TT, target, target), attention_bias(mask, target, source)
         logits_BTV: Tensor = self.decoder(target_BT, memory_BSD, own, cross)
         return logits_BTV
 
-    def encode(self, source_BS: Tensor, mask: Tensor | None) -> tuple[Tensor, Cells | None]:
-        cells = self.source_grid.shared_cells(source_BS) if self.has_relations else None
+    def encode(self, source_BS: Tensor, mask: Tensor | None) -> tuple[Tensor, Coordinates | None]:
+        source = self.source_grid.shared_coordinates(source_BS) if self.has_relations else None
         layout = self.source_grid.layout(source_BS) if self.has_products else None
-        return self.encoder(source_BS, see(mask, cells, cells)._replace(layout=layout)), cells
+        return self.encoder(source_BS, attention_bias(mask, source, source), layout), source
 
     def padding_mask(self, source_BS: Tensor) -> Tensor:
         mask_BS = torch.zeros(source_BS.shape, device=source_BS.device)
@@ -70,31 +74,32 @@ class Transformer(nn.Module):
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         mask = self.padding_mask(source_BS)
-        memory_BSD, cells = self.encode(source_BS, mask)
+        memory_BSD, source = self.encode(source_BS, mask)
         state = self.decoder.begin(memory_BSD, mask, max_length)
-        if cells is not None:  # one for all is in a tuple, which no reordering of examples goes into
-            state["cells"] = cells if len(cells[0]) == 1 else list(cells)
+        if source is not None:  # in a tuple if all examples share it: a reordering of examples leaves tuples alone
+            state["source"] = source if len(source[0]) == 1 else list(source)
         return state
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
         at = state["length"]
         state["prefix"][:, at] = tokens_B
-        own, cross = Sight(), Sight(state["mask"])
+        own, cross = Bias(), Bias(state["mask"])
         if self.has_relations:
-            written = self.target_grid.shared_cells(state["prefix"][:, : at + 1])
+            written = self.target_grid.shared_coordinates(state["prefix"][:, : at + 1])
             last = written[0][:, -1:], written[1][:, -1:], written[2][:, -1:]
-            own, cross = see(None, last, written), see(state["mask"], last, state["cells"])
+            own, cross = attention_bias(None, last, written), attention_bias(state["mask"], last, state["source"])
         return self.decoder.step(state, own, cross)
 
     def set_prior(self, targets_BT: Tensor) -> None:
         self.decoder.set_prior(targets_BT)
 
     def auxiliary_loss(self, source_BS: Tensor, target_BT: Tensor) -> Tensor | None:
-        """The ponder cost of loops that halt by themselves, of the last forward pass, which read these."""
-        return ponder_cost(self.encoder.layers, source_BS != self.source.pad, self.decoder.layers, target_BT != self.target.pad)
+        """The ponder cost of loops in which tokens halt (models/loops.py)."""
+        is_token_BS, is_token_BT = source_BS != self.source.pad, target_BT != self.target.pad
+        return ponder_cost(self.encoder.layers, is_token_BS, self.decoder.layers, is_token_BT)
 
     def hidden_matrices(self) -> list[nn.Parameter]:
-        """The weight matrices of the layers, which map hidden states to hidden states: what Muon moves."""
+        """The weight matrices of the layers, which map hidden states to hidden states."""
         stacks = (self.encoder.layers, self.decoder.layers)
         return [p for stack in stacks for p in stack.parameters() if p.ndim == 2]
 
@@ -104,8 +109,8 @@ def check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
         raise unknown(f"{option} of a transformer", value, allowed)
 
 
-def see(mask: Tensor | None, queries: Cells | None, keys: Cells | None) -> Sight:
-    return Sight(mask, None if queries is None or keys is None else relations(queries, keys))
+def attention_bias(mask: Tensor | None, queries: Coordinates | None, keys: Coordinates | None) -> Bias:
+    return Bias(mask, None if queries is None or keys is None else relations(queries, keys))
 
 
 class Encoder(nn.Module):
@@ -117,10 +122,10 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config, dim, product_norm) for _ in range(config.encoder_layers))
         self.final = make_final_norm(config, dim)
 
-    def forward(self, source_BS: Tensor, sight: Sight) -> Tensor:
+    def forward(self, source_BS: Tensor, bias: Bias, layout: Layout | None = None) -> Tensor:
         hidden_BSD = self.embed(source_BS)
         for layer in self.layers:
-            hidden_BSD = layer(hidden_BSD, sight)
+            hidden_BSD = layer(hidden_BSD, bias, layout)
         final: Tensor = self.final(hidden_BSD)
         return final
 
@@ -137,15 +142,15 @@ class Decoder(nn.Module):
         self.side = side
         self.bias = make_bias(config, side)
 
-    def forward(self, target_BT: Tensor, memory_BSD: Tensor, own: Sight, cross: Sight) -> Tensor:
+    def forward(self, target_BT: Tensor, memory_BSD: Tensor, own: Bias, cross: Bias) -> Tensor:
         hidden_BTD = self.embed(target_BT)
         for layer in self.layers:
             hidden_BTD = layer(hidden_BTD, memory_BSD, own, cross)
         index_T = torch.arange(target_BT.shape[1], device=target_BT.device)
-        return self.logits(hidden_BTD, index_T, output_words(self))
+        return self.logits(hidden_BTD, index_T, token_vectors(self))
 
-    def logits(self, hidden_BTD: Tensor, index_T: Tensor, words_VD: Tensor) -> Tensor:
-        return word_logits(self.final(hidden_BTD), words_VD, self.bias, self.side, index_T)
+    def logits(self, hidden_BTD: Tensor, index_T: Tensor, vectors_VD: Tensor) -> Tensor:
+        return token_logits(self.final(hidden_BTD), vectors_VD, self.bias, self.side, index_T)
 
     def set_prior(self, targets_BT: Tensor) -> None:
         set_prior(self.bias, self.side, targets_BT)
@@ -155,10 +160,10 @@ class Decoder(nn.Module):
         prefix_BT = torch.zeros((B, max_length), dtype=torch.long, device=memory_BSD.device)
         blocks: Any = self.layers
         layers = [block.begin(memory_BSD, max_length) for block in blocks]
-        # In a tuple, which no reordering of examples goes into.
-        return {"length": 0, "prefix": prefix_BT, "mask": mask, "layers": layers, "words": (output_words(self),)}
+        # In a tuple: a reordering of examples leaves tuples alone.
+        return {"length": 0, "prefix": prefix_BT, "mask": mask, "layers": layers, "vectors": (token_vectors(self),)}
 
-    def step(self, state: dict[str, Any], own: Sight, cross: Sight) -> Tensor:
+    def step(self, state: dict[str, Any], own: Bias, cross: Bias) -> Tensor:
         at = state["length"]
         # A token's embedding depends on its place, and that on the dimensions read before.
         hidden_B1D = self.embed(state["prefix"][:, : at + 1], last_only=True)
@@ -166,15 +171,15 @@ class Decoder(nn.Module):
         for block, cache in zip(blocks, state["layers"], strict=True):
             hidden_B1D = block.step(hidden_B1D, cache, at, own, cross)
         state["length"] = at + 1
-        return self.logits(hidden_B1D, torch.tensor([at], device=hidden_B1D.device), *state["words"])[:, 0]
+        return self.logits(hidden_B1D, torch.tensor([at], device=hidden_B1D.device), *state["vectors"])[:, 0]
 
 
 class Embed(nn.Module):
-    """Words plus positions; normalised in the paper's post-norm network."""
+    """Tokens plus positions; normalised in the paper's post-norm network."""
 
     def __init__(self, config: ModelConfig, side: Side, dim: int, kind: str, positions: str, shift: int) -> None:
         super().__init__()
-        self.words = EMBEDDINGS[kind](side, dim)
+        self.words = EMBEDDINGS[kind](side, dim)  # released weights have this name
         self.positions = POSITIONS[positions](side, dim, config.max_positions, shift)
         self.norm = make_norm(config, dim) if config.norm == "post" else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
@@ -196,12 +201,12 @@ class EncoderLayer(nn.Module):
         self.around_attention = Sublayer(config, dim)
         self.around_feed_forward = Sublayer(config, dim)
 
-    def forward(self, x_BSD: Tensor, sight: Sight) -> Tensor:
+    def forward(self, x_BSD: Tensor, bias: Bias, layout: Layout | None) -> Tensor:
         normed = self.around_attention.enter(x_BSD)
         keys, values = self.attention.keys_values(normed)
-        change = self.attention(normed, keys, values, sight)
-        if self.products is not None and sight.layout is not None:
-            change = change + self.products(x_BSD if self.products.is_even else normed, sight.layout)
+        change = self.attention(normed, keys, values, bias)
+        if self.products is not None and layout is not None:
+            change = change + self.products(x_BSD if self.products.is_matrix_normed else normed, layout)
         x_BSD = self.around_attention.leave(x_BSD, change)
         change = self.feed_forward(self.around_feed_forward.enter(x_BSD))
         return self.around_feed_forward.leave(x_BSD, change)
@@ -219,7 +224,7 @@ class DecoderLayer(nn.Module):
         self.around_cross = Sublayer(config, dim)
         self.around_feed_forward = Sublayer(config, dim)
 
-    def forward(self, x_BTD: Tensor, memory_BSD: Tensor, own: Sight, cross: Sight) -> Tensor:
+    def forward(self, x_BTD: Tensor, memory_BSD: Tensor, own: Bias, cross: Bias) -> Tensor:
         normed = self.around_attention.enter(x_BTD)
         return self.finish(
             x_BTD, normed, self.attention.keys_values(normed), own, self.cross.keys_values(memory_BSD), cross
@@ -230,14 +235,14 @@ class DecoderLayer(nn.Module):
         x: Tensor,
         normed: Tensor,
         own: tuple[Tensor, Tensor],
-        own_sight: Sight,
+        own_bias: Bias,
         memory: tuple[Tensor, Tensor],
-        memory_sight: Sight,
+        memory_bias: Bias,
     ) -> Tensor:
-        after = self.around_attention.leave(x, self.attention(normed, *own, own_sight))
-        # The paper's published code asks the encoder with the layer's input, not with what self-attention made of it.
+        after = self.around_attention.leave(x, self.attention(normed, *own, own_bias))
+        # The query of the paper's published code is the layer's input, not the result of self-attention.
         query = self.around_cross.enter(x if self.cross_reads_input else after)
-        after = self.around_cross.leave(after, self.cross(query, *memory, memory_sight))
+        after = self.around_cross.leave(after, self.cross(query, *memory, memory_bias))
         change = self.feed_forward(self.around_feed_forward.enter(after))
         return self.around_feed_forward.leave(after, change)
 
@@ -247,10 +252,10 @@ class DecoderLayer(nn.Module):
         own = keys_BHSK.new_zeros((B, H, max_length, K))
         return {"keys": own, "values": own.clone(), "memory_keys": keys_BHSK, "memory_values": values_BHSK}
 
-    def step(self, x_B1D: Tensor, cache: dict[str, Tensor], at: int, own_sight: Sight, memory_sight: Sight) -> Tensor:
+    def step(self, x_B1D: Tensor, cache: dict[str, Tensor], at: int, own_bias: Bias, memory_bias: Bias) -> Tensor:
         normed = self.around_attention.enter(x_B1D)
         keys, values = self.attention.keys_values(normed)
         cache["keys"][:, :, at : at + 1], cache["values"][:, :, at : at + 1] = keys, values
         own = cache["keys"][:, :, : at + 1], cache["values"][:, :, : at + 1]
         memory = cache["memory_keys"], cache["memory_values"]
-        return self.finish(x_B1D, normed, own, own_sight, memory, memory_sight)
+        return self.finish(x_B1D, normed, own, own_bias, memory, memory_bias)

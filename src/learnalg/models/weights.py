@@ -1,6 +1,6 @@
 """A model's file: weights as safetensors, with the run's config inside.
 
-    >>> config, tensors = read_model(Path("runs/ev3/model.safetensors"))
+>>> config, tensors = read_model(Path("runs/ev3/model.safetensors"))
 """
 
 from __future__ import annotations

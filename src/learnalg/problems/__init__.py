@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from learnalg.naming import make
-
 from learnalg.problems.add import add
 from learnalg.problems.eigen import eigenvalues, eigenvectors
 from learnalg.problems.inverse import inverse, symmetric_inverse

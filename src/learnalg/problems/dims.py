@@ -1,4 +1,4 @@
-"""Which sizes the matrices of a problem have: '5' (5x5), '6x4', '5-10' (square), '5-10x3-8' (rows and columns apart)."""
+"""Sizes of matrices: '5' (5x5), '6x4', '5-10' (square, 5x5 to 10x10), '5-10x3-8' (rows and columns apart)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True)
 class Dims:
-    """Which m x n an example may have."""
+    """The sizes m x n that an example may have."""
 
     rows: tuple[int, int]
     cols: tuple[int, int]
@@ -40,13 +40,13 @@ class Dims:
         return self.rows[0] == self.rows[1] and self.cols[0] == self.cols[1]
 
     def draw(self, rng: Rng, num: int) -> NDArray[np.int64]:
-        """(num, 2): rows and columns, uniform over what is allowed."""
+        """(num, 2): rows and columns, all sizes alike."""
         m = rng.integers(self.rows[0], self.rows[1] + 1, size=num)
         n = m if self.square else rng.integers(self.cols[0], self.cols[1] + 1, size=num)
         return np.stack([m, n], axis=1)
 
     def draw_large(self, rng: Rng) -> NDArray[np.int64]:
-        """Rows and columns of a batch. Their probabilities are proportional to the size: large matrices are harder."""
+        """Rows and columns of a training batch, drawn in proportion to the size: large matrices are harder."""
         if self.is_fixed:
             return np.array([self.rows[0], self.cols[0]])
         m, n = (np.arange(low, high + 1) for low, high in (self.rows, self.cols))

@@ -56,10 +56,10 @@ def encodings(scale: str, root: Path) -> dict[str, Any]:
     for name, *papers in paper_rows:
         encoding = get_encoding(name.lower())
         written = [
-            "[" + ", ".join(encoding.words[k] for k in encoding.encode(np.array(value))) + "]"
+            "[" + ", ".join(encoding.tokens[k] for k in encoding.encode(np.array(value))) + "]"
             for value in (3.14, -6.02e23)
         ]
-        ours = (*written, len(encoding.slots), len(encoding.words))
+        ours = (*written, len(encoding.slots), len(encoding.tokens))
         rows.append([place(name), *(place(p, o, digits=0) for p, o in zip(papers, ours, strict=True))])
     return {"columns": columns, "rows": rows}
 

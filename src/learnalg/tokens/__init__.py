@@ -1,6 +1,6 @@
-"""Numbers to tokens and back (paper, section 2.1 and appendix A). A new scheme is a file and a line here.
+"""Numbers to tokens and back (paper, section 2.1 and appendix A). A new encoding is a file and a line here.
 
-Besides the names, general forms can be written out: 'positional:base=10,digits=4,exponents=-20:20',
+Besides the names there are general forms: 'positional:base=10,digits=4,exponents=-20:20',
 'balanced:digits=2', 'floating:digits=3,exponents=-20:25'.
 """
 

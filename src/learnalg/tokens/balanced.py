@@ -17,7 +17,7 @@ from learnalg.tokens.encoding import (
     Ints,
     Slot,
     check_general_form,
-    exponent_words,
+    exponent_tokens,
     in_slots,
     refuse_overflow,
 )
@@ -36,17 +36,17 @@ class Balanced:
         return 10**self.digits - 1
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
+    def tokens(self) -> tuple[str, ...]:
         mantissas = (str(m) for m in range(-self._largest, self._largest + 1))
-        return (*mantissas, *exponent_words(self.exponents))
+        return (*mantissas, *exponent_tokens(self.exponents))
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         end = 2 * self._largest + 1
-        return (Slot(0, end), Slot(end, len(self.words)))
+        return (Slot(0, end), Slot(end, len(self.tokens)))
 
     @cached_property
-    def word_values(self) -> Floats:
+    def token_values(self) -> Floats:
         mantissas = np.arange(-self._largest, self._largest + 1) * (10.0 / 10**self.digits)
         exponents = np.arange(self.exponents[0], self.exponents[1] + 1) + self.digits - 1.0
         return np.concatenate([mantissas, exponents])

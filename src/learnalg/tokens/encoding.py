@@ -1,11 +1,11 @@
-"""What an encoding is: a fixed number of tokens for each number, each from a range of words.
+"""What an encoding is: a fixed number of tokens for each number, each from its own range.
 
     >>> from learnalg.tokens import get_encoding
     >>> p1000 = get_encoding("p1000")
-    >>> [p1000.words[k] for k in p1000.encode(np.array(3.14))]
+    >>> [p1000.tokens[k] for k in p1000.encode(np.array(3.14))]
     ['+', '314', 'E-2']
 
-Token ids here are local, 0 to len(words) - 1; the tokenizer moves them behind its special words.
+Token ids here are local, 0 to len(tokens) - 1; the tokenizer moves them behind its special tokens.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Bools = NDArray[np.bool_]
 
 
 class Slot(NamedTuple):
-    """The words that may stand at one place of a number: local ids from start to stop - 1."""
+    """The tokens that may stand at one place of a number: local ids from start to stop - 1."""
 
     start: int
     stop: int
@@ -29,26 +29,26 @@ class Slot(NamedTuple):
 
 class Encoding(Protocol):
     @property
-    def words(self) -> tuple[str, ...]: ...
+    def tokens(self) -> tuple[str, ...]: ...
 
     @property
     def slots(self) -> tuple[Slot, ...]:
         """One slot for each token of a number."""
 
     @property
-    def word_values(self) -> Floats:
-        """What each word alone stands for, as a number of moderate size; NaN for none. Models may use it."""
+    def token_values(self) -> Floats:
+        """What each token alone stands for, as a number of moderate size; NaN for none. Embeddings use it."""
 
     @property
     def ordered(self) -> tuple[Slot, ...]:
-        """Ranges of words in which neighbours mean neighbouring numbers (mantissas)."""
+        """Ranges of tokens in which neighbours mean neighbouring numbers (mantissas)."""
 
     @property
     def written(self) -> tuple[Slot, ...]:
-        """The same, cut where there are words that no number is written with. Soft targets stay within."""
+        """The same, without tokens that no number is written with. Soft targets stay within."""
 
     def encode(self, values: Floats) -> Ints:
-        """(...,) -> (..., len(slots)). A value too large raises ValueError or has a word of its own."""
+        """(...,) -> (..., len(slots)). A value too large raises ValueError or has a token of its own."""
 
     def decode(self, ids: Ints) -> tuple[Floats, Bools]:
         """(..., len(slots)) -> values, and whether each is a number; values that are not are NaN."""
@@ -69,7 +69,7 @@ def check_general_form(digits: int, exponents: tuple[int, int]) -> None:
         raise ValueError(f"exponents={lowest}:{highest}: need -200 <= lowest <= 0 <= highest <= 200")
 
 
-def exponent_words(exponents: tuple[int, int]) -> tuple[str, ...]:
+def exponent_tokens(exponents: tuple[int, int]) -> tuple[str, ...]:
     return tuple(f"E{e}" for e in range(exponents[0], exponents[1] + 1))
 
 

@@ -4,7 +4,7 @@
 
 FP15 has a sign, a mantissa from 100 to 999 (10 bits) and 16 exponents (4 bits), -8 to 7: 15 bits, numbers from 1e-6
 to 9.99e9. The paper's text has 17 exponents, but its parameter table leaves room for 16 only (decision 002).
-A number too large for it is written as FPNaN or FP-NaN, by its sign; these words do not decode to a number.
+A number too large for it is written as FPNaN or FP-NaN, by its sign; these tokens do not decode to a number.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FloatingPoint:
         return self.exponents[1] - self.exponents[0] + 1
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
+    def tokens(self) -> tuple[str, ...]:
         mantissas = range(self._smallest, 10 * self._smallest)
         numbers = (
             f"FP{sign}{m}/{e}"
@@ -52,10 +52,10 @@ class FloatingPoint:
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        return (Slot(0, 1 + 2 * self._block * self._num_exponents),)  # the NaN words are no numbers
+        return (Slot(0, 1 + 2 * self._block * self._num_exponents),)  # FPNaN and FP-NaN are no numbers
 
     @cached_property
-    def word_values(self) -> Floats:
+    def token_values(self) -> Floats:
         k = np.arange(self.slots[0].stop - 1)
         block, m = np.divmod(k, self._block)
         number = Decimal(block % 2 == 1, m + self._smallest, block // 2 + self.exponents[0])
@@ -82,4 +82,4 @@ class FloatingPoint:
 
     def decode(self, ids: Ints) -> tuple[Floats, Bools]:
         valid = in_slots(ids, self.slots)
-        return np.where(valid, self.word_values[np.where(valid, ids[..., 0], 0)], np.nan), valid
+        return np.where(valid, self.token_values[np.where(valid, ids[..., 0], 0)], np.nan), valid

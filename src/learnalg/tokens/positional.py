@@ -17,7 +17,7 @@ from learnalg.tokens.encoding import (
     Ints,
     Slot,
     check_general_form,
-    exponent_words,
+    exponent_tokens,
     in_slots,
     refuse_overflow,
 )
@@ -44,29 +44,29 @@ class Positional:
 
     @cached_property
     def _smallest(self) -> int:
-        """The smallest mantissa but zero when one digit holds it all: words below it would never be used,
-        and without them P1000 has the 1104 words that the paper counts."""
+        """The smallest mantissa but zero when one digit holds it all: tokens below it would never be used,
+        and without them P1000 has the 1104 tokens that the paper counts."""
         return 10 ** (self.digits - 1) if self.num_places == 1 else 1
 
     @cached_property
-    def _num_digit_words(self) -> int:
+    def _num_digit_tokens(self) -> int:
         return 10**self.digits - self._smallest + 1 if self.num_places == 1 else self.base
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
+    def tokens(self) -> tuple[str, ...]:
         first = self._smallest
-        digits = ("0", *(str(d) for d in range(first, first + self._num_digit_words - 1)))
-        return ("+", "-", *digits, *exponent_words(self.exponents))
+        digits = ("0", *(str(d) for d in range(first, first + self._num_digit_tokens - 1)))
+        return ("+", "-", *digits, *exponent_tokens(self.exponents))
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        end = 2 + self._num_digit_words
-        return (Slot(0, 2), *[Slot(2, end)] * self.num_places, Slot(end, len(self.words)))
+        end = 2 + self._num_digit_tokens
+        return (Slot(0, 2), *[Slot(2, end)] * self.num_places, Slot(end, len(self.tokens)))
 
     @cached_property
-    def word_values(self) -> Floats:
+    def token_values(self) -> Floats:
         first = self._smallest
-        digits = np.concatenate([[0], np.arange(first, first + self._num_digit_words - 1)])
+        digits = np.concatenate([[0], np.arange(first, first + self._num_digit_tokens - 1)])
         scale = 10.0 / 10**self.digits if self.num_places == 1 else 10.0 / self.base
         exponents = np.arange(self.exponents[0], self.exponents[1] + 1) + self.digits - 1
         return np.concatenate([[1.0, -1.0], digits * scale, exponents])

@@ -1,8 +1,8 @@
 """Batches of matrices to padded arrays of token ids, and strictly back (paper, section 2.1).
 
 A 2x1 matrix in P1000 is  V2 V1 + 314 E-2 - 602 E21, and an end token in a prediction. In joint training the
-task's own token stands first. Every vocabulary begins alike: start/end, padding, 16 task words, 100
-dimensions; then come the encoding's words, and reserved ones up to the size that the paper's parameter table counts.
+task's own token stands first. Every vocabulary begins alike: start/end, padding, 16 tasks, 100
+dimensions; then come the encoding's tokens, and reserved ones up to the size that the paper's parameter table counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FIRST_DIM = FIRST_TASK + MAX_TASKS  # the id of V1
 FIRST_NUMBER = FIRST_DIM + MAX_DIM
 
 # With 512 positions these sizes give the paper's parameter counts to the last unit.
-PAPER_SIZES = {"p10": 331, "p1000": 1231, "b1999": 2322, "fp15": 29121}
+PAPER_VOCABULARY_SIZES = {"p10": 331, "p1000": 1231, "b1999": 2322, "fp15": 29121}
 
 # Why a sequence is not a matrix. Order: the first that applies is reported.
 REASONS = ("ok", "no end", "wrong task token", "no dimensions", "too short", "too long", "not a number")
@@ -69,23 +69,23 @@ class Tokenizer:
         return 2 + bool(self.task_names)
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
+    def tokens(self) -> tuple[str, ...]:
         spare_tasks = (f"<task-{k}>" for k in range(len(self.task_names), MAX_TASKS))
         tasks = (*(f"<{name}>" for name in self.task_names), *spare_tasks)
         dims = (f"V{k}" for k in range(1, MAX_DIM + 1))
-        words = ("<s>", "<pad>", *tasks, *dims, *self.encoding.words)
-        reserved = PAPER_SIZES.get(self.encoding_name, 0) - len(words)
-        return (*words, *(f"<reserved-{k}>" for k in range(reserved)))
+        tokens = ("<s>", "<pad>", *tasks, *dims, *self.encoding.tokens)
+        reserved = PAPER_VOCABULARY_SIZES.get(self.encoding_name, 0) - len(tokens)
+        return (*tokens, *(f"<reserved-{k}>" for k in range(reserved)))
 
     @property
     def vocab_size(self) -> int:
-        return len(self.words)
+        return len(self.tokens)
 
     @cached_property
-    def word_values(self) -> Floats:
-        """The number that each word stands for, NaN for none."""
+    def token_values(self) -> Floats:
+        """The number that each token stands for, NaN for none."""
         values = np.full(self.vocab_size, np.nan)
-        numbers = self.encoding.word_values
+        numbers = self.encoding.token_values
         values[FIRST_NUMBER : FIRST_NUMBER + len(numbers)] = numbers
         return values
 
@@ -95,12 +95,12 @@ class Tokenizer:
 
     @cached_property
     def ordered(self) -> Ints:
-        """(vocab, 2): for each word the range of ids in which neighbours mean close numbers; itself if none."""
+        """(vocab, 2): for each token the range of ids in which neighbours mean close numbers; itself if none."""
         return self._ranges(self.encoding.ordered)
 
     @cached_property
     def written(self) -> Ints:
-        """The same, of ids that numbers are written with."""
+        """The same, without ids that no number is written with."""
         return self._ranges(self.encoding.written)
 
     def _ranges(self, slots: tuple[Slot, ...]) -> Ints:

@@ -16,8 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from learnalg.config import DataConfig, ModelConfig, RunConfig
 from learnalg.data import Stream
-from learnalg.models import build, sides
-from learnalg.models.seq2seq import decoder_input
+from learnalg.models import build, decoder_input, sides
 from learnalg.problem import Problem
 
 SAMPLE = 32  # examples that are counted

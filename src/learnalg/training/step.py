@@ -17,8 +17,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from learnalg.config import RunConfig
 from learnalg.data import Batch, Stream
-from learnalg.models import build, sides
-from learnalg.models.seq2seq import decoder_input
+from learnalg.models import build, decoder_input, sides
 from learnalg.models.weights import set_weights
 from learnalg.problem import Problem
 from learnalg.training.loss import SoftTargets, sequence_loss
