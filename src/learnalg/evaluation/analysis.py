@@ -1,28 +1,26 @@
-"""Failure anatomy: what is wrong with wrong predictions, and what foretells them (paper, sections 4.5 and 4.6).
+"""Failure anatomy: what is wrong with wrong predictions, and what predicts them (paper, sections 4.5 and 4.6).
 
-    >>> kept = []
-    >>> evaluate(model, config.data, num=1000, keep=kept)
-    >>> found = analyse(config.data, collect(config.data, kept))
+    >>> found = analyse(problem, collect(predictions_of(model, problem, num=1000)))
     >>> found["eigenvectors"]["vectors"]["condition_of_h"]["auc"]  # as a predictor of failure
 
-A failure is a prediction that is not right within 5 % (L1, by the task's own criterion); malformed ones are failures.
-What needs a predicted matrix leaves those without one out, and says how many.
+A failure is a prediction with a relative error of 5 % or more (L1, by the task's own criterion). Malformed predictions
+are failures. What needs a predicted matrix leaves those without one out, and says how many.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from learnalg.problem import Problem
-from learnalg.tokens.encoding import Floats, Ints
-from learnalg.evaluation.evaluate import wilson
 from learnalg.evaluation.measurements import Examples
-from learnalg.reproduction.claims import THRESHOLDS, numbers_for
-from learnalg.evaluation.predictor import Bools, finite, foretell
+from learnalg.evaluation.predictor import Bools, finite, rate_predictor
+from learnalg.evaluation.result import wilson
+from learnalg.problem import Problem
 from learnalg.problems.task import difference
+from learnalg.tokens.encoding import Floats, Ints
 from learnalg.tokens.tokenizer import OK, REASONS
 
 FAILURE = 0.05
@@ -42,15 +40,15 @@ PREDICTORS = {
 
 
 def analyse(
-    tested: DataConfig, parts: list[Examples], failure: float = FAILURE, trained: DataConfig | None = None
+    problem: Problem,
+    parts: list[Examples],
+    failure: float = FAILURE,
+    thresholds: Mapping[str, tuple[float, ...]] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Name of a task -> its anatomy, and the paper's numbers for a model that was `trained` so."""
+    """Name of a task -> its anatomy. `thresholds`, by task, are condition numbers to try as predictors of failure."""
     check_tolerance(failure)
-    return {
-        examples.task: anatomy(tested, examples, failure)
-        | {"paper": numbers_for(examples.task, trained or tested, tested)}
-        for examples in parts
-    }
+    tried = thresholds or {}
+    return {part.task: anatomy(problem, part, failure, tried.get(part.task, ())) for part in parts}
 
 
 def check_tolerance(failure: float) -> None:
@@ -58,7 +56,7 @@ def check_tolerance(failure: float) -> None:
         raise ValueError(f"tolerance {failure}: an error of so much or more is a failure; more than 0, such as 0.05")
 
 
-def anatomy(problem: Problem, examples: Examples, failure: float) -> dict[str, Any]:
+def anatomy(problem: Problem, examples: Examples, failure: float, thresholds: tuple[float, ...] = ()) -> dict[str, Any]:
     """All numbers of one task."""
     failed, hopeless = ~(examples.errors < failure), ~(examples.rounded_errors < failure)  # NaN fails
     task = dict(problem.tasks)[examples.task]
@@ -74,9 +72,8 @@ def anatomy(problem: Problem, examples: Examples, failure: float) -> dict[str, A
         "accuracy": accuracy_by_tolerance(examples.errors),
         "distance_accuracy": {} if task.residual is difference else accuracy_by_tolerance(examples.distances),
     }
-    thresholds = THRESHOLDS.get(examples.task, ())
     found["drivers"] = {
-        # Of the paper's thresholds, those for eigenvectors are for the predicted H and not for the input.
+        # For eigenvectors they are condition numbers of the predicted H, and not of the input.
         name: _predictor(
             name, scores, examples, failed, thresholds if name == "condition" and not examples.vectors else ()
         )
@@ -95,7 +92,7 @@ def _predictor(
 ) -> dict[str, Any]:
     is_condition = name.startswith("condition")
     found: dict[str, Any] = {"what": PREDICTORS[name], "bins": bins(scores, examples.errors, failed)}
-    found |= foretell(scores, failed, examples.errors, "large" if is_condition else "", thresholds)
+    found |= rate_predictor(scores, failed, examples.errors, "large" if is_condition else "", thresholds)
     if is_condition:  # as the paper puts it
         below, above = most_below(scores[~failed]), most_below(-scores[failed])
         found |= {"right_98_below": below, "failures_98_above": None if above is None else -above}

@@ -1,9 +1,10 @@
-"""A failure anatomy for people: tables in the terminal, and a short text with the paper's numbers beside ours.
+"""A failure anatomy for people: tables in the terminal, and a short text. Numbers to compare with, such as the
+paper's, stand beside ours if the anatomy has them under "paper".
 
 Both are made of the same grids, and those of `analysis.json` alone:
 
     >>> [grid.title for grid in grids(found)]
-    ['Accuracy by tolerance, in %', 'What foretells failure', ...]
+    ['Accuracy by tolerance, in %', 'What predicts failure', ...]
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from learnalg.training.checkpoint import write_whole
-from learnalg.evaluation.measurements import Examples
 from learnalg.evaluation.figures import draw_figures, predictors_of
-from learnalg.cli.terminal import describe_matrices
-from learnalg.training.run import write_json
+from learnalg.evaluation.measurements import Examples
+from learnalg.evaluation.result import describe_matrices
+from learnalg.files import write_json, write_whole
 
 SHORT = {  # so that the table fits into 80 columns
     "condition": "condition number",
@@ -71,7 +71,7 @@ def _condition(found: dict[str, Any]) -> dict[str, Any]:
 
 def _accuracy(found: dict[str, Any]) -> Grid:
     tolerances = list(found["accuracy"])
-    paper, vectors = found["paper"], found.get("vectors", {})
+    paper, vectors = found.get("paper", {}), found.get("vectors", {})
     shares = {
         "right": ("accuracy", found["accuracy"]),
         "near the solution": ("distance_accuracy", found["distance_accuracy"]),
@@ -95,7 +95,7 @@ def _predictors(found: dict[str, Any]) -> Grid:
         fails_if = f"{'>' if predictor['side'] == 'large' else '<'} {best['threshold']:.5g}" if best else "-"
         shares = (percent(best.get(key)) for key in ("share_of_failures_caught", "share_of_right_let_through"))
         rows.append((SHORT[name], number(predictor["spearman"], 2), number(predictor["auc"]), fails_if, *shares))
-    return Grid("What foretells failure", ("", "Spearman", "AUC", "fails if", "caught %", "let through %"), rows)
+    return Grid("What predicts failure", ("", "Spearman", "AUC", "fails if", "caught %", "let through %"), rows)
 
 
 def _thresholds(condition: dict[str, Any]) -> Grid:
@@ -106,16 +106,16 @@ def _thresholds(condition: dict[str, Any]) -> Grid:
         (
             f"{who}, {mark['threshold']:.5g}",
             *(f"{mark[key]:,}" for key in counts),
-            percent(mark["share_foretold_rightly"]),
+            percent(mark["share_predicted_rightly"]),
         )
         for who, mark in marks
     ]
-    header = ("threshold", "caught", "missed", "false alarms", "let through", "foretold %")
-    return Grid(f"Failure foretold by the {condition['what']}", header, rows)
+    header = ("threshold", "caught", "missed", "false alarms", "let through", "rightly %")
+    return Grid(f"Failure predicted by the {condition['what']}", header, rows)
 
 
 def _vectors(found: dict[str, Any]) -> Grid:
-    vectors, paper, rows = found["vectors"], found["paper"], []
+    vectors, paper, rows = found["vectors"], found.get("paper", {}), []
     for name, what, words, key in (
         ("norms", "norm", "all norms within {} of 1, %", "norms_within"),
         ("dots", "dot product", "all dot products below {}, %", "dots_below"),
@@ -143,7 +143,7 @@ def _dimensions(found: dict[str, Any]) -> Grid:
     return Grid("By dimension", ("", *SUMMARY), rows)
 
 
-SUMMARY = ("examples", "right, %", "95 %", "median error, %")
+SUMMARY = ("examples", "accuracy, %", "95 %", "median error, %")
 
 
 def _summary(part: dict[str, Any]) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ def sentences(found: dict[str, Any], analysis: dict[str, Any]) -> list[str]:
     """What a table cannot say."""
     num, failures = found["num"], found["failures"]
     said = [
-        f"{failures:,} of {num:,} predictions fail: they are not right within {100 * analysis['tolerance']:g} % (L1)."
+        f"{failures:,} of {num:,} predictions fail: their relative error (L1) is {100 * analysis['tolerance']:g} % or more."
     ]
     if found["without_matrix"]:
         reasons = [f"{reason}: {count:,}" for reason, count in found["malformed"].items()]
@@ -171,7 +171,7 @@ def sentences(found: dict[str, Any], analysis: dict[str, Any]) -> list[str]:
         f"The solution itself, rounded as {encoding} writes it, would fail on {found['rounded_solution_fails']:,}; "
         f"{found['failures_by_rounding']:,} of the failures are among these."
     )
-    condition, paper = _condition(found), found["paper"]
+    condition, paper = _condition(found), found.get("paper", {})
     if condition["no_roc"]:
         said.append(f"There is no ROC: {condition['no_roc']}.")
     elif condition["right_98_below"] is not None and condition["failures_98_above"] is not None:

@@ -26,7 +26,7 @@ from learnalg.data import Batch, fixed_set
 from learnalg.evaluation.decode import Grammar, beam, greedy
 from learnalg.tokens.encoding import Floats, Ints
 from learnalg.evaluation.judge import NORMS, Judged, join_judged, judge
-from learnalg.evaluation.result import Part, Report
+from learnalg.evaluation.result import Part, Report, wilson
 from learnalg.problems.task import difference
 from learnalg.models import decoder_input
 from learnalg.tokens.tokenizer import OK, PAD, REASONS
@@ -49,13 +49,6 @@ class Predictions:
     values: tuple[Floats, ...]  # predicted coefficients, (batch, most), NaN where there are none
     loss: float
     seconds: float
-
-
-def wilson(share: float, num: int, z: float = 1.959964) -> tuple[float, float]:
-    """Interval of a share of `num`, of 95 % unless another number `z` of deviations is given."""
-    centre = (share + z * z / (2 * num)) / (1 + z * z / num)
-    half = z / (1 + z * z / num) * math.sqrt(share * (1 - share) / num + z * z / (4 * num * num))
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 @torch.inference_mode()

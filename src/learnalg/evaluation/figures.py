@@ -1,6 +1,6 @@
 """Figures of a failure anatomy, as SVG (paper, sections 4.5 and 4.6, in pictures).
 
-TASK-accuracy.svg    accuracy against each number that may foretell failure, with 95 % intervals
+TASK-accuracy.svg    accuracy against each number that may predict failure, with 95 % intervals
 TASK-roc.svg         failures caught against false alarms, one curve a predictor
 TASK-condition.svg   condition numbers of the right and of the failures, and the thresholds between them
 TASK-vectors.svg     norms and dot products of predicted eigenvectors
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from learnalg.tokens.encoding import Floats
 from learnalg.evaluation.measurements import Examples
+from learnalg.tokens.encoding import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def _accuracy(found: dict[str, Any], failure: float) -> Figure | None:
             _set_log(axis, place)
         axis.set_ylim(-3, 103)
         axis.set_xlabel(_label(name, predictor))
-        axis.set_ylabel(f"right within {100 * failure:g} %, in %")
+        axis.set_ylabel(f"accuracy at {100 * failure:g} %, in %")
     return figure
 
 

@@ -11,15 +11,16 @@ at right angles, with the right eigenvalues.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 
-from learnalg.problem import Problem
 from learnalg.data import Group
-from learnalg.tokens.encoding import Floats, Ints
 from learnalg.evaluation.evaluate import Predictions
 from learnalg.evaluation.judge import NORMS, Judged, judge
 from learnalg.evaluation.predictor import Bools
+from learnalg.problem import Problem
 from learnalg.problems import Task
+from learnalg.tokens.encoding import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""A number that may foretell failure: how well does it? (paper, sections 4.5 and 4.6, on condition numbers)
+"""How well does a number predict failure? (paper, sections 4.5 and 4.6, on condition numbers)
 
-Each example has a score and failed or did not. Failure is foretold where the score is beyond a threshold:
+Each example has a score, and failed or did not. Failure is predicted where the score is beyond a threshold:
 
-    >>> found = foretell(np.array([1.0, 2.0, 3.0, 9.0]), np.array([False, False, True, True]), side="large")
+    >>> found = rate_predictor(np.array([1.0, 2.0, 3.0, 9.0]), np.array([False, False, True, True]), side="large")
     >>> found["auc"], found["best"]["threshold"]
     (1.0, 2.0)
 
@@ -25,7 +25,7 @@ SIDES = ("", "large", "small")
 ROC_POINTS = 100  # of a curve that is kept; its area is that of all points
 
 
-def foretell(
+def rate_predictor(
     scores: Floats,
     failed: Bools,
     errors: Floats | None = None,
@@ -119,16 +119,16 @@ def best_threshold(false_alarms: Floats, caught: Floats, thresholds: Floats) -> 
 
 def confusion(scores: Floats, failed: Bools, threshold: float, side: str) -> dict[str, Any]:
     """What a threshold would do; the scores of the side "small" come with their signs changed."""
-    foretold = scores > (threshold if side == "large" else -threshold)
+    predicted = scores > (threshold if side == "large" else -threshold)
     return {
         "threshold": float(threshold),
-        "failures_caught": int((failed & foretold).sum()),
-        "failures_missed": int((failed & ~foretold).sum()),
-        "false_alarms": int((~failed & foretold).sum()),
-        "right_let_through": int((~failed & ~foretold).sum()),
-        "share_of_failures_caught": _share(foretold[failed]),
-        "share_of_right_let_through": _share(~foretold[~failed]),
-        "share_foretold_rightly": _share(foretold == failed),
+        "failures_caught": int((failed & predicted).sum()),
+        "failures_missed": int((failed & ~predicted).sum()),
+        "false_alarms": int((~failed & predicted).sum()),
+        "right_let_through": int((~failed & ~predicted).sum()),
+        "share_of_failures_caught": _share(predicted[failed]),
+        "share_of_right_let_through": _share(~predicted[~failed]),
+        "share_predicted_rightly": _share(predicted == failed),
     }
 
 

@@ -9,6 +9,7 @@ and the SHA-256 of the weights that were evaluated.
 from __future__ import annotations
 
 import dataclasses
+import math
 import typing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,6 +22,13 @@ VERSION = 2
 
 # Norm -> tolerance, as text -> share of predictions. Tolerance '0.0' is the exact solution.
 Shares = dict[str, dict[str, float]]
+
+
+def wilson(share: float, num: int, z: float = 1.959964) -> tuple[float, float]:
+    """Interval of a share of `num`, of 95 % unless another number `z` of deviations is given."""
+    centre = (share + z * z / (2 * num)) / (1 + z * z / num)
+    half = z / (1 + z * z / num) * math.sqrt(share * (1 - share) / num + z * z / (4 * num * num))
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 @dataclass(frozen=True)
@@ -133,3 +141,11 @@ def _built(hint: Any, value: Any) -> Any:
     if origin is tuple:
         return tuple(_built(arguments[0], entry) for entry in value)
     return value
+
+
+def describe_matrices(data: dict[str, Any]) -> str:
+    """What a report was tested on, in a line: 'dim 5, iid-uniform, A=10'."""
+    amplitude = "-".join(f"{a:g}" for a in data["amplitude"])
+    matrices = f"dim {data['dim']}, {'+'.join(data['ensemble'])}, A={amplitude}"
+    matrices += f", sigma x {data['sigma_factor']:g}" if data["sigma_factor"] != 1 else ""
+    return matrices + (f", noise {data['noise']:g}" if data["noise"] else "")

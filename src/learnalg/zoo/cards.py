@@ -1,0 +1,75 @@
+"""The card of a released model, NAME.md beside its weights, written from its result.
+
+>>> print(card("eigenvalues-8", Result.read(Path("results/eigenvalues-8.json"))))
+"""
+
+from __future__ import annotations
+
+from learnalg.config import DataConfig, ModelConfig
+from learnalg.evaluation.result import Result
+from learnalg.recipes import recipes
+
+
+def card(name: str, result: Result) -> str:
+    config, report, machine = result.config, result.report, result.provenance["machine"]
+    shares = report.accuracy["l1"]
+    minutes = (
+        f"{result.seconds / 60:.1f} minutes on {config.train.threads} of {machine['cores']} cores ({machine['cpu']})"
+    )
+    lines = {
+        "Problem": describe_problem(config.data),
+        "Network": f"{describe_network(config.model)}; {result.parameters:,} parameters.",
+        "Training": f"{result.examples:,} examples (seed {config.train.seed}), {minutes}."
+        + (f" {describe_origin(result)}" if result.origin else ""),
+        "Recipe": f"`src/learnalg/recipes/{name}.toml`." if name in recipes() else "none.",
+        "Notes": result.note,
+        "Test": f"{report.num:,} examples of the {report.split} split (seed {report.seed}), greedy decoding, "
+        f"{100 * report.well_formed:.1f} % well-formed. Out of distribution, and at other sizes, accuracy is lower: "
+        f"`learnalg evaluate {name} --sigma-factor 2`.",
+        "SHA-256": f"`{result.sha256}`. `learnalg verify {name}` checks it and the accuracy.",
+        "Uncommitted": result.provenance.get("uncommitted", ""),
+    }
+    tolerances = [t for t in shares if float(t)] + [t for t in shares if not float(t)]
+    table = [
+        ["tolerance", *(f"{100 * float(t):g} %" if float(t) else "exact" for t in tolerances)],
+        ["---"] * (len(tolerances) + 1),
+        ["accuracy (L1), %", *(f"{100 * shares[t]:.1f}" for t in tolerances)],
+    ]
+    return "\n".join(
+        [
+            f"# {name}",
+            "",
+            *("| " + " | ".join(row) + " |" for row in table),
+            "",
+            *(f"- **{key}:** {text}" for key, text in lines.items() if text),
+            "",
+        ]
+    )
+
+
+def describe_problem(data: DataConfig) -> str:
+    amplitude = " to ".join(f"{a:g}" for a in data.amplitude)
+    symmetric = ", symmetric matrices only" if data.symmetric else ""
+    return (
+        f"{data.task}, dim {data.dim}{symmetric}; matrices {' + '.join(data.ensemble)}, A = {amplitude}; "
+        f"encodings {data.input_encoding.upper()} in, {data.output_encoding.upper()} out."
+    )
+
+
+def describe_network(model: ModelConfig) -> str:
+    loops = f", the encoder's applied {model.encoder_loops} times" if model.encoder_loops > 1 else ""
+    sizes = f"{model.encoder_layers}/{model.decoder_layers} layers{loops}"
+    dims, heads = ("/".join(map(str, values)) for values in (model.dim_model, model.heads))
+    products = f", {model.products} channels of products" if model.products else ""
+    return f"{model.architecture}, {sizes}, {dims} dimensions, {heads} heads{products}"
+
+
+def describe_origin(result: Result) -> str:
+    """What went into the weights that it started from."""
+    origin = result.origin
+    assert origin is not None
+    part = "the encoder of " if origin.part == "encoder" else ""
+    return (
+        f"It started from {part}{origin.model}: {result.all_examples:,} examples and "
+        f"{result.all_seconds / 60:.0f} minutes in all."
+    )
