@@ -5,6 +5,7 @@ import pytest
 
 from learnalg.certify.refine import (
     newton_schulz_start,
+    refine_eigenvalues,
     refine_eigenvectors,
     refine_inverse,
     refine_svd,
@@ -84,3 +85,12 @@ def test_matrices_of_low_rank_and_ties_are_certified_too():
     assert refine_svd(low)[3].is_certified.all()
     assert refine_eigenvectors(low)[2].is_certified.all()
     assert refine_eigenvectors(np.stack([np.eye(4), np.zeros((4, 4))]))[2].is_certified.all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01, 1.0])
+def test_eigenvalues_alone_are_found_from_predicted_ones(matrices, noise):
+    A = matrices[:100] + matrices[:100].swapaxes(1, 2)
+    true = np.linalg.eigvalsh(A)[:, ::-1]
+    found, certificate = refine_eigenvalues(A, noisy(true, noise))
+    assert certificate.is_certified.mean() > 0.98
+    assert np.abs(found - true)[certificate.is_certified].max() < 1e-9

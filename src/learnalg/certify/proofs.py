@@ -38,7 +38,7 @@ def count_below(A: Floats, x: Floats) -> NDArray[np.int64]:
             C[each, k], C[each, pivot] = C[each, pivot].copy(), C[each, k].copy()
         d = B[:, k, k].copy()
         negative += d < 0
-        is_certain &= np.abs(d) > 0
+        is_certain &= (np.abs(d) > 0) | (k == n - 1)  # the last one is zero where x is an eigenvalue
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             column = B[:, k + 1 :, k]
             B[:, k + 1 :, k + 1 :] -= column[:, :, None] * (column / d[:, None])[:, None, :]

@@ -10,6 +10,7 @@ inverse       Newton-Schulz, X <- X (2 I - A X). Where |I - A X| = r < 1 in some
               |A^-1 - X| <= |X| r / (1 - r).
 eigenvectors  cyclic Jacobi rotations of H^T A H, for H the nearest orthogonal matrix to the predicted vectors. Where V
               is orthogonal, each eigenvalue of A is within |A V - V D| of one of D, in order.
+eigenvalues   sections of intervals around the predicted ones, in which eigenvalues are counted (`proofs`).
 SVD           one-sided Jacobi rotations of A V, for V the predicted right vectors.
 
 Newton-Schulz converges only from near by: elsewhere the residual stays large, and nothing is certified. Jacobi
@@ -23,11 +24,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from learnalg.certify.proofs import count_below
+
 Floats = NDArray[np.floating]
 Bools = NDArray[np.bool_]
 
 MOST_STEPS = 80  # of Newton-Schulz: from the standard start it takes about 2 log2 of the condition number
 MOST_SWEEPS = 20
+SECTIONS, MOST_SECTIONS = 16, 20
 CERTIFIED = 1e-8  # an answer is certified where its error is proven to be below this, relative to its norm
 _ROUNDING = np.finfo(float).eps
 
@@ -147,6 +151,38 @@ def refine_eigenvectors(
     proven = (residual + 8 * _ROUNDING * n * norm) / np.sqrt(np.maximum(1 - skew, 0.1)) + skew * norm
     error = np.where(skew < 0.5, _share(proven, norm), np.inf)
     return values, V, Certificate(_share(residual, norm), error, steps)
+
+
+def refine_eigenvalues(A: Floats, start: Floats) -> tuple[Floats, Certificate]:
+    """Eigenvalues, largest first, by sections: an interval around each predicted one, cut in 16 again and again; the
+    eigenvalues below each cut are counted. Nothing is certified where the interval does not hold it."""
+    values = -np.sort(-np.where(np.isfinite(start), start, 0.0), axis=1)
+    n = values.shape[1]
+    below_of = np.arange(n)[::-1]
+    norm = frobenius(A)
+    width = np.full(values.shape, 0.02) * np.maximum(np.abs(values).mean(axis=1), 1e-3 * norm)[:, None]
+    cuts = np.arange(1, SECTIONS) / SECTIONS
+    steps, found = np.zeros(len(A), dtype=np.int64), np.zeros(values.shape, dtype=bool)
+    for _ in range(MOST_SECTIONS):  # widen where the eigenvalue is outside
+        low = count_below(A[:, None], values - width)
+        high = count_below(A[:, None], values + width)
+        found = (low >= 0) & (low <= below_of) & (high > below_of)
+        if found.all():
+            break
+        width = np.where(found, width, 4 * width)
+        steps[~found.all(axis=1)] += 1
+    left, wide = values - width, 2 * width
+    for _ in range(MOST_SECTIONS):
+        counts = count_below(A[:, None, None], left[..., None] + wide[..., None] * cuts)
+        found &= (counts >= 0).all(axis=-1)
+        section = (counts <= below_of[:, None]).sum(axis=-1)  # cuts below the eigenvalue
+        left, wide = left + wide * section / SECTIONS, wide / SECTIONS
+        steps += 1
+        if (wide <= 64 * _ROUNDING * norm[:, None]).all():
+            break
+    residual = _share(wide.max(axis=1), norm)
+    error = _share(np.sqrt(n) * wide.max(axis=1) + 8 * _ROUNDING * n * norm, norm)
+    return left + wide / 2, Certificate(residual, np.where(found.all(axis=1), error, np.inf), steps)
 
 
 def refine_svd(
