@@ -1,20 +1,29 @@
-"""The command line: what there is, and where it is. Thin, so that `learnalg --help` answers at once."""
+"""The command line: what there is, and where it is. Thin, so that `learnalg --help` answers at once.
+
+A command is a module here of the same name, with a function `run` that takes the arguments and answers the exit code.
+A new one is a file and a line in COMMANDS.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 
-COMMANDS = {  # name -> summary; the function is commands.run_NAME
-    "list": "tasks, encodings, ensembles, recipes and all else to choose from",
+from learnalg.naming import unknown
+
+COMMANDS = {  # name -> summary
+    "list": "tasks, encodings, ensembles, recipes, released models and all else to choose from",
     "train": "train a model and watch it learn",
-    "resume": "go on with a run that was stopped",
-    "evaluate": "test a model, in its domain or out of it",
-    "analyse": "why a model fails: conditioning, orthogonality, and what foretells failure",
-    "verify": "evaluate kept weights again and compare with their result",
+    "resume": "continue a run that was stopped",
+    "evaluate": "test a model, in distribution or out of it",
+    "analyse": "why a model fails: conditioning, orthogonality, and what predicts failure",
+    "verify": "evaluate released models again and compare with their results",
     "solve": "solve a matrix with a model, beside NumPy's answer",
     "reproduce": "run a table or figure of the paper, beside its numbers",
     "report": "write all tables and figures beside the paper's, as a page and as Markdown",
+    "docs": "bring up to date what the documentation says of results",
+    "release": "make a finished run a released model",
     "bench": "measure the speed of this machine",
     "encode": "numbers to tokens",
     "decode": "tokens to numbers",
@@ -32,31 +41,43 @@ commands:
 {commands}
 
 `learnalg COMMAND --help` shows a command's flags. To begin with:
-  learnalg train --task eigenvalues --dim 3 --examples 200000 --out runs/ev3
+  learnalg train --task eigenvalues --dim 3 --examples 2e5 --out runs/ev3
   learnalg evaluate runs/ev3"""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes: 0 well, 2 refused, 130 and 143 stopped by a signal."""
+    """Exit codes: 0 well, 1 a model that does not verify, 2 refused, 130 and 143 stopped by a signal."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(overview())
-        return 0
-    name = arguments[0]
     try:
-        if name not in COMMANDS:
-            raise ValueError(f"unknown command {name!r}; known: {', '.join(COMMANDS)}")
-        from learnalg import commands
-
-        run = getattr(commands, f"run_{name}")
-        code: int = run(arguments[1:])
+        code = _run(arguments)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # `learnalg list tasks | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         return 0
-    except (ValueError, OSError) as error:
-        print(f"learnalg: error: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        from learnalg.cli.plugins import blame
+
+        message = blame(error) or (str(error) if isinstance(error, ValueError | OSError) else "")
+        if not message:
+            raise  # a mistake of ours, with its traceback
+        print(f"learnalg: error: {message}", file=sys.stderr)
+        return 2
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(overview())
+        return 0
+    name = arguments[0]
+    if name not in COMMANDS:
+        raise unknown("command", name, COMMANDS)
+    from learnalg.cli.process import prepare_process
+
+    prepare_process()
+    try:
+        return int(import_module(f"learnalg.cli.{name}").run(arguments[1:]))
+    except SystemExit as stop:  # help was shown, or a signal has stopped a run
+        return int(stop.code or 0)

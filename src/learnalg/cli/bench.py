@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from learnalg.cli.arguments import load_plugins, parse
+from learnalg.cli.flags import parse
+from learnalg.cli.plugins import load_plugins
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,7 @@ class Bench:
     json: bool = False  # print one JSON object
 
 
-def run_bench(arguments: list[str]) -> int:
-    """Speeds."""
+def run(arguments: list[str]) -> int:
     command = parse(Bench, "bench", load_plugins(arguments))
     from learnalg.training.speed import CASES, measure
     from learnalg.config import replace_fields

@@ -7,30 +7,34 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
-from learnalg.evaluation.evaluate import Report
-
-
-class Watcher(Protocol):
-    def on_log(self, examples: int, loss: float, rate: float, seconds_left: float) -> None: ...
-
-    def on_evaluation(self, examples: int, report: Report) -> None: ...
-
-    def on_final_test(self, num: int) -> None: ...
+from learnalg.config import RunConfig
+from learnalg.evaluation.result import Report, Result
+from learnalg.training.devices import InterruptedRunError
+from learnalg.training.loop import Silent, Watcher
+from learnalg.zoo.index import MODEL_FILE, RESULT_FILE
 
 
-class Silent:
-    def on_log(self, examples: int, loss: float, rate: float, seconds_left: float) -> None:
-        pass
+def follow(config: RunConfig, out: Path, quiet: bool, again: str, go: Callable[[Watcher], object]) -> int:
+    """Trains by `go` and shows how it goes and what came out; `again` is the command that resumes."""
+    title = f"{config.data.task} {config.data.dim}"
+    watching = nullcontext(Silent()) if quiet else watch(title, config.train.num_steps * config.train.batch_size)
+    try:
+        with watching as watcher:
+            go(watcher)
+    except InterruptedRunError as stop:
+        print(f"{stop}; resume with: {again}", file=sys.stderr)
+        return 128 + stop.number
+    if not quiet and (out / RESULT_FILE).is_file():  # under torchrun the first process writes it
+        from learnalg.cli.terminal import print_report
 
-    def on_evaluation(self, examples: int, report: Report) -> None:
-        pass
-
-    def on_final_test(self, num: int) -> None:
-        pass
+        result = Result.read(out / RESULT_FILE)
+        print(f"\n{result.examples:,} examples in {clock(result.seconds)}; weights in {out / MODEL_FILE}")
+        print_report(result.report)
+    return 0
 
 
 def clock(seconds: float) -> str:
@@ -50,21 +54,21 @@ class Lines:
     def __init__(self, total: int, every: float = 10.0) -> None:
         self.total, self.every, self.last = total, every, time.monotonic()
 
-    def line(self, examples: int, loss: float, rate: float, left: float) -> str:
-        parts = [f"{examples:,} / {self.total:,}", f"loss {loss:.3f}", f"{rate:,.0f} examples/s", f"{clock(left)} left"]
+    def line(self, examples: int, loss: float, speed: float, left: float) -> str:
+        parts = [f"{examples:,} / {self.total:,}", f"loss {loss:.3f}", f"{speed:,.0f} examples/s", f"{clock(left)} left"]
         return "   ".join(parts)
 
-    def on_log(self, examples: int, loss: float, rate: float, seconds_left: float) -> None:
+    def on_log(self, examples: int, loss: float, speed: float, seconds_left: float) -> None:
         if time.monotonic() - self.last >= self.every:
             self.last = time.monotonic()
-            print(self.line(examples, loss, rate, seconds_left), flush=True)
+            print(self.line(examples, loss, speed, seconds_left), flush=True)
 
     def on_evaluation(self, examples: int, report: Report) -> None:
         well_formed = f"{100 * report.well_formed:.1f}"
-        print(f"{examples:,} examples: within {accuracies(report)}   well-formed {well_formed}", flush=True)
+        print(f"{examples:,} examples: accuracy at {accuracies(report)}   well-formed {well_formed}", flush=True)
 
-    def on_final_test(self, num: int) -> None:
-        print(f"testing on {num:,} examples ...", flush=True)
+    def on_final_evaluation(self, num: int) -> None:
+        print(f"final evaluation on {num:,} examples ...", flush=True)
 
 
 @contextmanager
@@ -83,15 +87,15 @@ def watch(title: str, total: int) -> Iterator[Watcher]:
     class OnScreen(Lines):
         """The bar with the numbers below it; they must fit into 80 columns."""
 
-        def on_log(self, examples: int, loss: float, rate: float, seconds_left: float) -> None:
+        def on_log(self, examples: int, loss: float, speed: float, seconds_left: float) -> None:
             bar.update(task, completed=examples)
-            now.plain = self.line(examples, loss, rate, seconds_left)
+            now.plain = self.line(examples, loss, speed, seconds_left)
 
         def on_evaluation(self, examples: int, report: Report) -> None:
-            last.plain = f"accuracy within {accuracies(report)}"
+            last.plain = f"accuracy at {accuracies(report)}"
 
-        def on_final_test(self, num: int) -> None:
-            now.plain = f"testing on {num:,} examples ..."
+        def on_final_evaluation(self, num: int) -> None:
+            now.plain = f"final evaluation on {num:,} examples ..."
 
     with Live(Group(bar, now, last), refresh_per_second=4):
         yield OnScreen(total)

@@ -1,141 +1,84 @@
-"""Train and resume."""
+"""Train a model and watch it learn."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import tyro
+from learnalg.cli.flags import build, said_in
+from learnalg.cli.plugins import load_plugins, plugins_in
+from learnalg.config import RunConfig, TrainConfig
+from learnalg.config.presets import preset
+from learnalg.recipes import find_recipe, read_recipe
 
-from learnalg.cli.arguments import flags_of, load_plugins, parse, take
-from learnalg.config import RunConfig, replace_fields
-from learnalg.config.presets import find_recipe, preset, read_config, said_of, starts_from
+FIRST = (
+    *("task", "dim", "examples", "ensemble", "input_encoding", "output_encoding"),
+    *("preset", "recipe", "init", "seed", "batch_size", "out"),
+)
 
 
 @dataclass(frozen=True)
 class Train:
-    """Train a model and watch it learn. --preset NAME (fast, the default, or paper) and --config FILE (TOML or
-    JSON, or a name of `learnalg list recipes`) set the defaults of all flags below."""
+    """Train a model and watch it learn. All that no flag says is as the recipe has it, or else the preset."""
 
-    run: RunConfig
+    preset: str = ""  # what flags start from, `learnalg list presets`; none: fast
+    recipe: str = ""  # or a recipe, `learnalg list recipes`, or a .toml file
     out: Path | None = None  # folder of the run; none: runs/TASK-DIM-seed-SEED
-    init: Path | None = None  # a run, a .safetensors file or a shipped model whose network and weights to start from
     quiet: bool = False  # no progress
+    config: RunConfig = field(default_factory=RunConfig)
 
 
-def run_train(arguments: list[str]) -> int:
-    """Train a model."""
-    plugins, arguments = arguments, load_plugins(arguments)
-    chosen, arguments = take(arguments, "--preset")
-    base = preset(chosen or "fast")
-    file, arguments = take(arguments, "--config")
-    init, arguments = take(arguments, "--init")
-    if file:
-        base = read_config(find_recipe(file), base)
-        init = init or starts_from(find_recipe(file))
-    if init:
-        said = said_of(find_recipe(file), "model") if file else {}
-        base = _fitting(Path(init), base, said)
-    command = parse(Train, "train", arguments, Train(run=base, init=Path(init) if init else None))
+def run(arguments: list[str]) -> int:
+    said, base = _said_and_base(load_plugins(arguments))
+    config = build(RunConfig, said, base)
+    from learnalg.cli.progress import follow
     from learnalg.training.loop import train
 
-    config = command.run
-    out = command.out or Path("runs") / f"{config.data.task}-{config.data.dim}-seed-{config.train.seed}"
-    hint = " ".join(["learnalg resume", str(out), *flags_of(plugins, "--plugin")])
-    if command.init and not command.quiet and _sees_again(command.init, config):
-        seed = config.train.seed
-        print(f"{command.init} has learned from these examples (seed {seed}): --seed N for new ones", file=sys.stderr)
-    return _watched(config, out, command.quiet, hint, lambda watcher: train(config, out, command.init, watcher))
+    out = said.get("out") or Path("runs") / f"{config.data.task}-{config.data.dim}-seed-{config.train.seed}"
+    quiet = said.get("quiet", False)
+    again = " ".join(["learnalg resume", str(out), *plugins_in(arguments)])
+    if config.train.init and not quiet and _sees_again(config):
+        name, seed = config.train.origin[0], config.train.seed
+        print(f"{name} has learned from these examples (seed {seed}): --seed N for new ones", file=sys.stderr)
+    return follow(config, out, quiet, again, lambda watcher: train(config, out, watcher))
 
 
-def _like(origin: Path, base: RunConfig) -> RunConfig:
-    """Weights fit the network and the words that they were trained with: these are taken over."""
-    from learnalg.training.run import load_weights
-
-    config, _ = load_weights(origin)
-    sides = ("input",) if base.train.init_part == "encoder" else ("input", "output")
-    words = {name: getattr(config.data, name) for name in (f"{side}_encoding" for side in sides)}
-    return replace(base, model=config.model, data=replace(base.data, **words))
-
-
-def _fitting(origin: Path, base: RunConfig, said: dict[str, Any]) -> RunConfig:
-    """The same for a recipe or config file, whose [model] table is `said`: it must say what its origin's network is.
-    Next to an encoder alone it may say what is new."""
-    like = _like(origin, base)
-    if base.train.init_part == "encoder":
-        return replace(like, model=replace(like.model, **said))
-    theirs = asdict(like.model)
-    different = [f"{name} = {value!r}" for name, value in said.items() if value != theirs[name]]
-    if different:
-        raise ValueError(f"the config has {', '.join(different)} where {origin}, which it starts from, has not")
-    return like
+def _said_and_base(arguments: list[str]) -> tuple[dict[str, Any], RunConfig]:
+    """What the flags say, and what holds where they say nothing: a recipe, or a preset with the network of --init."""
+    is_help = any(argument in ("-h", "--help") for argument in arguments)
+    asked = [argument for argument in arguments if argument not in ("-h", "--help")]
+    said = said_in(Train, "train", asked)
+    if said.get("preset") and said.get("recipe"):
+        raise ValueError("--preset and --recipe: a recipe names its preset, so only one of them")
+    if said.get("recipe"):
+        base = read_recipe(find_recipe(said["recipe"]))
+    else:
+        base = preset(said.get("preset") or "fast")
+        base = _like_origin(base, said["init"]) if said.get("init") else base
+    if is_help:
+        said_in(Train, "train", ["--help"], FIRST, Train(config=base, preset=said.get("preset", "fast")))
+    return said, base
 
 
-def _sees_again(origin: Path, config: RunConfig) -> bool:
+def _like_origin(base: RunConfig, init: str) -> RunConfig:
+    """Weights fit the network and the encodings that they were trained with: these are taken over. Behind an encoder
+    alone the output may be written otherwise."""
+    from learnalg.zoo.load import load_weights
+
+    name, part = TrainConfig(init=init).origin
+    theirs = load_weights(name)[0]
+    data = replace(base.data, input_encoding=theirs.data.input_encoding)
+    if part == "all":
+        data = replace(data, output_encoding=theirs.data.output_encoding)
+    return replace(base, model=theirs.model, data=data)
+
+
+def _sees_again(config: RunConfig) -> bool:
     """Whether a run draws the same batches as the one that it starts from."""
-    from learnalg.training.run import load_weights
+    from learnalg.zoo.load import load_weights
 
-    before, _ = load_weights(origin)
+    before, _ = load_weights(config.train.origin[0])
     same_draws = (before.train.seed, before.train.batch_size) == (config.train.seed, config.train.batch_size)
     return same_draws and before.data == config.data
-
-
-@dataclass(frozen=True)
-class Resume:
-    """Go on with a run that was stopped, as if it had not been. With --examples as if it had had another budget from
-    the start, which is refused where it would have gone another way: once its rates fall."""
-
-    run: Annotated[Path, tyro.conf.Positional]  # the run's folder
-    checkpoint: str = ""  # name of a checkpoint other than the newest
-    examples: int | None = None  # another budget, in all; none: that of the run
-    quiet: bool = False  # no progress
-
-
-def run_resume(arguments: list[str]) -> int:
-    """Go on with a run."""
-    command = parse(Resume, "resume", load_plugins(arguments))
-    from learnalg.training.run import Run
-    from learnalg.training.loop import RESULT_FILE, resume
-
-    config = Run.open(command.run).config
-    if (command.run / RESULT_FILE).is_file():
-        if command.examples is not None:
-            raise ValueError(f"{command.run} has finished: go on from its weights with --init {command.run}")
-        print(f"{command.run} has finished already")
-        return 0
-    if command.examples is not None:
-        config = replace_fields(config, examples=command.examples)
-    hint = " ".join(["learnalg resume", str(command.run), *flags_of(arguments, "--plugin")])
-
-    def go(watcher: Any) -> Any:
-        return resume(command.run, command.checkpoint, watcher, command.examples)
-
-    return _watched(config, command.run, command.quiet, hint, go)
-
-
-def _watched(config: RunConfig, out: Path, quiet: bool, hint: str, go: Callable[[Any], Any]) -> int:
-    from learnalg.training.devices import InterruptedRunError
-    from learnalg.cli.progress import Silent, clock, watch
-    from learnalg.training.run import MODEL_FILE
-    from learnalg.training.loop import RESULT_FILE
-
-    title = f"{config.data.task} {config.data.dim}"
-    watching = nullcontext(Silent()) if quiet else watch(title, config.train.num_steps * config.train.batch_size)
-    try:
-        with watching as watcher:
-            go(watcher)
-    except InterruptedRunError as stop:
-        print(f"{stop}; go on with: {hint}", file=sys.stderr)
-        return 128 + stop.number
-    if not quiet and (out / RESULT_FILE).is_file():
-        result = json.loads((out / RESULT_FILE).read_text())
-        from learnalg.reproduction.report import print_report
-
-        print(f"\n{result['examples']:,} examples in {clock(result['seconds'])}; weights in {out / MODEL_FILE}")
-        print_report(result["report"])
-    return 0

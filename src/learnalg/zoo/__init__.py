@@ -1,6 +1,6 @@
-"""Weights that are shipped, each with its card: `learnalg solve NAME matrix.npy`, `learnalg evaluate NAME`.
+"""Released models: weights with a card, each trained by the recipe of its name or of its origin.
 
-    python -m learnalg.zoo RUN NAME
-
-keeps a finished run: its weights and a card here, its result with the learning curve in results/NAME.json.
+    learnalg list models
+    learnalg solve eigenvalues-3 matrix.npy
+    learnalg release RUN NAME                    makes a finished run a released model
 """

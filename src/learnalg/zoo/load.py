@@ -1,9 +1,8 @@
-"""Models by name: a run's folder, a .safetensors file, or a released model.
+"""Weights by the name of their model.
 
-    >>> config, model = load_model("eigenvalues-5")
+    >>> config, model = load_model("eigenvalues-3")
 
-A released model is NAME.safetensors with its card NAME.md here, and its result NAME.json in the folder of results. The
-result, of a run or of a release, has the SHA-256 of the weights, and a file with another one is refused.
+The result of a run or of a release has the SHA-256 of the weights; a file with another one is refused.
 """
 
 from __future__ import annotations
@@ -13,34 +12,11 @@ from pathlib import Path
 from torch import Tensor, nn
 
 from learnalg.config import RunConfig
-from learnalg.files import checksum, read_json, results_folder
+from learnalg.files import checksum, read_json
 from learnalg.models.weights import build_model, read_model
-from learnalg.naming import unknown
+from learnalg.zoo.index import MODEL_FILE, RESULT_FILE, ZOO, find_model, released, result_of
 
-ZOO = Path(__file__).parent
-MODEL_FILE, RESULT_FILE = "model.safetensors", "result.json"
-
-
-def released() -> list[str]:
-    """The names of the released models."""
-    return sorted(path.stem for path in ZOO.glob("*.safetensors"))
-
-
-def find_model(name: str | Path) -> Path:
-    """The file of weights."""
-    path = Path(name)
-    if path.is_dir():
-        return path / MODEL_FILE
-    if path.exists():
-        return path
-    if str(name) not in released():
-        raise unknown("run or model", str(name), released())
-    return ZOO / f"{name}.safetensors"
-
-
-def result_of(path: Path) -> Path:
-    """Where the result of these weights is."""
-    return results_folder() / f"{path.stem}.json" if path.parent == ZOO else path.with_name(RESULT_FILE)
+__all__ = ["MODEL_FILE", "RESULT_FILE", "ZOO", "find_model", "load_model", "load_weights", "released", "result_of"]
 
 
 def check_weights(path: Path) -> None:

@@ -1,0 +1,45 @@
+"""Continue a run that was stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from learnalg.cli.flags import Folder, parse
+from learnalg.cli.plugins import load_plugins, plugins_in
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Continue a run that was stopped, as if it had not been. With --examples as if it had had another budget from the
+    start, which is refused where it would have gone another way: once its learning rates fall."""
+
+    run: Folder  # the run's folder
+    checkpoint: str = ""  # name of a checkpoint other than the newest
+    examples: int | None = None  # another budget, in all; none: that of the run
+    quiet: bool = False  # no progress
+
+
+def run(arguments: list[str]) -> int:
+    command = parse(Resume, "resume", load_plugins(arguments))
+    from learnalg.cli.progress import follow
+    from learnalg.config import replace_fields
+    from learnalg.training.loop import resume
+    from learnalg.training.run import Run
+    from learnalg.zoo.index import RESULT_FILE
+
+    config = Run.open(command.run).config
+    if (command.run / RESULT_FILE).is_file():
+        if command.examples is not None:
+            raise ValueError(f"{command.run} has finished: fine-tune from its weights with --init {command.run}")
+        print(f"{command.run} has finished already")
+        return 0
+    if command.examples is not None:
+        config = replace_fields(config, examples=command.examples)
+    again = " ".join(["learnalg resume", str(command.run), *plugins_in(arguments)])
+    return follow(
+        config,
+        command.run,
+        command.quiet,
+        again,
+        lambda watcher: resume(command.run, command.checkpoint, watcher, command.examples),
+    )
