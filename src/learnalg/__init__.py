@@ -20,7 +20,7 @@ _HOMES = {
     "TASKS": "problems",
     "Task": "problems",
     "load": "zoo.model",
-    "models": "zoo.index",
+    "released": "zoo.index",
     "preset": "config.presets",
     "replace_fields": "config",
 }
@@ -29,7 +29,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'learnalg' has no attribute {name!r}")
-    return getattr(import_module(f"learnalg.{_HOMES[name]}"), "released" if name == "models" else name)
+    return getattr(import_module(f"learnalg.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -32,7 +32,7 @@ COMMANDS = {  # name -> summary
 
 
 def overview() -> str:
-    commands = "\n".join(f"  {name:<10}{summary}" for name, summary in COMMANDS.items())
+    commands = "\n".join(f"  {name:<11}{summary}" for name, summary in COMMANDS.items())
     return f"""usage: learnalg COMMAND ...
 
 Transformers that learn numerical linear algebra from examples.

@@ -1,44 +1,42 @@
-"""Why a model fails: `analyse` looks at its predictions as matrices."""
+"""Why a model fails: its predictions as matrices."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
 
-import tyro
-
-from learnalg.cli.arguments import load_plugins, parse
 from learnalg.cli.domain import Domain
+from learnalg.cli.flags import Name, parse
+from learnalg.cli.plugins import load_plugins
 
 
 @dataclass(frozen=True)
 class Analyse:
-    """Failure anatomy of a model: what is wrong with its wrong predictions, and which numbers foretell them, beside
-    the paper's. With --out also as analysis.json, analysis.md and figures."""
+    """Failure anatomy of a model: what is wrong with its wrong predictions, and which numbers predict them, beside the
+    paper's. With --out also as analysis.json, analysis.md and figures."""
 
-    model: Annotated[Path, tyro.conf.Positional]  # a run's folder, a .safetensors file or a shipped model's name
+    model: Name  # a run's folder, a .safetensors file or a released model
     num: int = 10_000  # examples of the test set
     seed: int = 0  # of the test set
     tolerance: float = 0.05  # an error of so much or more is a failure
     out: Path | None = None  # a new folder for analysis.json, analysis.md and the figures
     domain: Domain = field(default_factory=Domain)
     beam: int = 1  # width of the beam; 1 is greedy decoding
-    device: str = "cpu"  # where to run: auto, cpu, cuda, mps
+    device: str = "cpu"  # auto, cpu, cuda, cuda:1, mps
     constrained: bool = False  # decode within the grammar of matrices only
     json: bool = False  # print one JSON object
 
 
-def run_analyse(arguments: list[str]) -> int:
-    """Why a model fails."""
+def run(arguments: list[str]) -> int:
     command = parse(Analyse, "analyse", load_plugins(arguments))
     from learnalg.evaluation.analysis import analyse, check_tolerance
-    from learnalg.evaluation.evaluate import check_arguments, evaluate
+    from learnalg.evaluation.anatomy import print_analysis, save_analysis
+    from learnalg.evaluation.evaluate import check_arguments, predictions_of
     from learnalg.evaluation.measurements import collect
     from learnalg.training.devices import pick_device, prepare_cpu
-    from learnalg.reproduction.report import print_analysis, save_analysis
-    from learnalg.training.run import load_model, provenance
+    from learnalg.training.run import provenance
+    from learnalg.zoo.load import load_model
 
     check_tolerance(command.tolerance)
     check_arguments(command.num, command.seed, (command.tolerance,), ("l1",), command.beam)
@@ -48,32 +46,22 @@ def run_analyse(arguments: list[str]) -> int:
     prepare_cpu()
     device = pick_device(command.device)
     config, model = load_model(command.model)
-    model.to(device)
-    data = command.domain.of(config)
-    kept: list[dict[str, Any]] = []
-    evaluate(
-        model,
-        data,
-        command.num,
-        command.seed,
-        (command.tolerance,),
-        ("l1",),
-        beam_width=command.beam,
-        constrained=command.constrained,
-        keep=kept,
+    problem = command.domain.of(config)
+    predictions = predictions_of(
+        model.to(device), problem, command.num, command.seed, "test", command.beam, command.constrained
     )
-    examples = collect(data, kept)
+    examples = collect(predictions)
     analysis = {
-        "model": command.model.resolve().name.removesuffix(".safetensors"),
+        "model": Path(command.model).resolve().name.removesuffix(".safetensors"),
         "num": command.num,
         "seed": command.seed,
         "tolerance": command.tolerance,
         "beam": command.beam,
         "constrained": command.constrained,
         "trained_on": asdict(config.data),
-        "data": asdict(data),
+        "data": asdict(problem.config),
         "provenance": provenance(),
-        "tasks": analyse(data, examples, command.tolerance, trained=config.data),
+        "tasks": analyse(problem, examples, command.tolerance, trained=config.data),
     }
     if out is not None:
         save_analysis(out, analysis, examples)

@@ -24,9 +24,9 @@ class Bench:
 
 def run(arguments: list[str]) -> int:
     command = parse(Bench, "bench", load_plugins(arguments))
-    from learnalg.training.speed import CASES, measure
     from learnalg.config import replace_fields
     from learnalg.training.run import provenance
+    from learnalg.training.speed import CASES, measure
 
     chosen = {
         name: replace_fields(config, precision=command.precision)

@@ -31,7 +31,10 @@ Folder = Annotated[Path, _POSITIONAL]
 Files = Annotated[tuple[Path, ...], _POSITIONAL]
 
 EXAMPLES = {int: "N", float: "X", str: "NAME", Path: "PATH"}
-PLUGIN_HELP = "--plugin FILE runs a Python file first that adds a task, an encoding or an architecture."
+NOTES = (
+    "[ ] holds what is taken where no flag says otherwise. --plugin FILE runs a Python file first that adds a task, \
+an encoding or an architecture."
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def parse(command: type[Command], name: str, arguments: list[str]) -> Command:
 def said_in(
     command: type, name: str, arguments: list[str], first: tuple[str, ...] = (), default: Any = None
 ) -> dict[str, Any]:
-    """Field -> value, of what was said. Help shows the fields `first` before all groups, and the values of `default`."""
+    """Field -> value, of what was said. Help shows the fields `first` first, and the values of `default`."""
     parser = _Parser(name, command, first, default)
     if any(argument in ("-h", "--help") for argument in arguments):
         parser.print_help()
@@ -86,12 +89,12 @@ class _Parser(argparse.ArgumentParser):
     """argparse, with errors that are ValueErrors of one line."""
 
     def __init__(self, name: str, command: type, first: tuple[str, ...], default: Any) -> None:
-        text = f"{inspect.cleandoc(command.__doc__ or '')} {PLUGIN_HELP}"
+        description = " ".join((command.__doc__ or "").split())
         super().__init__(
-            prog=f"learnalg {name}", description=" ".join(text.split()), add_help=False, allow_abbrev=False,
+            prog=f"learnalg {name}", description=description, epilog=NOTES, add_help=False, allow_abbrev=False,
             argument_default=argparse.SUPPRESS, formatter_class=_Formatter,
         )  # fmt: skip
-        self.command, self.flags = command, {}
+        self.flags: dict[str, Flag] = {}
         self.main = self.add_argument_group("flags")
         groups = list(_groups(command, default))
         ordered = {flag.field: flag for _, flags in groups for flag in flags}
@@ -108,25 +111,26 @@ class _Parser(argparse.ArgumentParser):
 
     def _add(self, group: Any, flag: Flag) -> None:
         self.flags[flag.field] = flag
-        options: dict[str, Any] = {"help": flag.help.replace("%", "%%")}
-        if flag.default not in (None, "", (), False) and not isinstance(flag.default, Path):
-            options["help"] += f" ({_shown(flag.default)})".replace("%", "%%")
+        text = flag.help
+        if flag.default not in (None, "", ()) and flag.hint is not bool:
+            text += f" [{_shown(flag.default)}]"
+        options: dict[str, Any] = {"help": text.replace("%", "%%")}
         if flag.positional:
             nargs = None if not flag.several else "+" if flag.required else "*"
             group.add_argument(flag.field, metavar=flag.field.upper(), nargs=nargs, **options)
         elif flag.hint is bool:
-            shown = {} if flag.default else {"metavar": ""}
-            group.add_argument(flag.text, action="store_true", dest=flag.field, help=options["help"])
-            group.add_argument(
-                flag.text.replace("--", "--no-", 1), action="store_false", dest=flag.field,
-                help="" if shown else argparse.SUPPRESS,
-            )  # fmt: skip
+            opposite = flag.text.replace("--", "--no-", 1)
+            for text, value in ((flag.text, True), (opposite, False)):  # help shows what changes something
+                shown = options["help"] if value != bool(flag.default) else argparse.SUPPRESS
+                group.add_argument(text, action="store_const", const=value, dest=flag.field, help=shown)
         else:
             if typing.get_origin(flag.hint) is Literal:
                 metavar = "{" + ",".join(typing.get_args(flag.hint)) + "}"
             else:
                 metavar = EXAMPLES[flag.hint]
-            group.add_argument(flag.text, dest=flag.field, metavar=metavar, nargs="+" if flag.several else None, **options)
+            group.add_argument(
+                flag.text, dest=flag.field, metavar=metavar, nargs="+" if flag.several else None, **options
+            )
 
     def read(self, arguments: list[str]) -> dict[str, Any]:
         known, rest = self.parse_known_args(arguments)

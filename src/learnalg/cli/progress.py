@@ -55,7 +55,12 @@ class Lines:
         self.total, self.every, self.last = total, every, time.monotonic()
 
     def line(self, examples: int, loss: float, speed: float, left: float) -> str:
-        parts = [f"{examples:,} / {self.total:,}", f"loss {loss:.3f}", f"{speed:,.0f} examples/s", f"{clock(left)} left"]
+        parts = [
+            f"{examples:,} / {self.total:,}",
+            f"loss {loss:.3f}",
+            f"{speed:,.0f} examples/s",
+            f"{clock(left)} left",
+        ]
         return "   ".join(parts)
 
     def on_log(self, examples: int, loss: float, speed: float, seconds_left: float) -> None:

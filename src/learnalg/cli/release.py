@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from learnalg.training.run import MODEL_FILE, ZOO, Run, all_examples, write_json
 from learnalg.training.loop import RESULT_FILE, curve
+from learnalg.training.run import MODEL_FILE, ZOO, Run, all_examples, write_json
 
 MOST_BYTES = 15_000_000
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from learnalg.cli.arguments import load_plugins, parse
+from learnalg.cli.flags import parse
+from learnalg.cli.plugins import load_plugins
 
 
 @dataclass(frozen=True)
@@ -18,13 +19,12 @@ class Report:
     scale: Literal["smoke", "laptop", "paper"] = "laptop"  # which results: `learnalg reproduce --help`
 
 
-def run_report(arguments: list[str]) -> int:
-    """Write the report."""
+def run(arguments: list[str]) -> int:
     command = parse(Report, "report", load_plugins(arguments))
     if command.out.exists() and not command.out.is_dir():
         raise ValueError(f"--out {command.out} is no folder")
-    from learnalg.reproduction.tables import RECIPES
     from learnalg.reproduction.report.writing import write_report
+    from learnalg.reproduction.tables import RECIPES
 
     for path in write_report(RECIPES, command.scale, Path(), command.out):
         print(path)

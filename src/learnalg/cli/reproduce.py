@@ -6,11 +6,10 @@ import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import tyro
-
-from learnalg.cli.arguments import load_plugins, parse
+from learnalg.cli.flags import Names, parse
+from learnalg.cli.plugins import load_plugins
 
 if TYPE_CHECKING:
     from learnalg.reproduction.tables import Recipe
@@ -21,7 +20,7 @@ class Reproduce:
     """Run what a table or figure shows, and set the result beside the paper's. What was run already is not run again,
     what was stopped goes on. Results are kept in results/NAME/SCALE of the current folder."""
 
-    names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()  # such as table-6; `--list` shows all
+    names: Names = ()  # such as table-6; `--list` shows all
     scale: Literal["smoke", "laptop", "paper"] = "laptop"  # seconds; two cores; the paper's own models and budgets
     cells: tuple[str, ...] = ()  # only cells whose name is, or contains, one of these
     list: bool = False  # show each recipe: cells done, best result, the paper's, time left
@@ -30,8 +29,7 @@ class Reproduce:
     quiet: bool = False  # no progress
 
 
-def run_reproduce(arguments: list[str]) -> int:
-    """Reproduce tables and figures."""
+def run(arguments: list[str]) -> int:
     command = parse(Reproduce, "reproduce", load_plugins(arguments))
     from learnalg.reproduction.tables import RECIPES
 
@@ -70,9 +68,17 @@ def _reproduce(recipe: Recipe, command: Reproduce) -> None:
 def _run(recipe: Recipe, command: Reproduce, root: Path) -> None:
     """What is missing, with progress. A kept model that is not there yet, or a run begun under another recipe, is named
     and passed over."""
-    from learnalg.training.devices import InterruptedRunError, prepare_cpu
     from learnalg.cli.progress import watch
-    from learnalg.reproduction.runner import choose, compute, load_computed, load_result, missing_model, outdated, run_cell
+    from learnalg.reproduction.runner import (
+        choose,
+        compute,
+        load_computed,
+        load_result,
+        missing_model,
+        outdated,
+        run_cell,
+    )
+    from learnalg.training.devices import InterruptedRunError, prepare_cpu
 
     prepare_cpu()
     if recipe.computed and load_computed(recipe, command.scale, root) is None:

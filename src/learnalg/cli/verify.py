@@ -1,62 +1,108 @@
-"""Results that are kept: `verify` evaluates weights again and compares with what their result says."""
+"""Evaluate released models again and compare with what their results say."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import tyro
+from learnalg.cli.flags import Names, parse
+from learnalg.cli.plugins import load_plugins
 
-from learnalg.cli.arguments import load_plugins, parse
+if TYPE_CHECKING:
+    from learnalg.evaluation.result import Report, Result
 
-# Another machine rounds sums in another order; now and then that turns a near tie between two words.
+# Another machine rounds sums in another order; now and then that turns a near tie between two tokens.
 AGREEMENT = 0.002
-MARGIN = 4.0  # deviations, on part of a test set: 15 shares are compared, and all should agree
+MARGIN = 4.0  # standard deviations, on part of a test set: 15 shares are compared, and all should agree
 
 
 @dataclass(frozen=True)
 class Verify:
-    """Evaluate the weights of a kept result again, on its own test set, and compare. A result is a JSON file in
-    results/ whose weights are shipped with the package under the same name."""
+    """Evaluate released models again, each on the test set of its result, and compare: accuracy, config, number of
+    parameters and SHA-256. Exit code 1 if anything differs."""
 
-    results: Annotated[tuple[Path, ...], tyro.conf.Positional]  # such as results/eigenvalues-3.json
-    num: int = 0  # only the first examples of the test set, with a wider margin; 0: all
+    models: Names = ()  # released models, or their results NAME.json; none: all that are released
+    num: int = 0  # only the first examples of each test set, with a wider margin; 0: all
 
 
-def run_verify(arguments: list[str]) -> int:
-    """Check kept results."""
+def run(arguments: list[str]) -> int:
     command = parse(Verify, "verify", load_plugins(arguments))
-    if not command.results:
-        raise ValueError("which results? learnalg verify results/*.json")
-    from learnalg.evaluation.evaluate import evaluate, wilson
+    if command.num < 0:
+        raise ValueError(f"num {command.num}: must not be negative")
     from learnalg.training.devices import prepare_cpu
-    from learnalg.training.run import ZOO, load_model
+    from learnalg.zoo.index import released
 
     prepare_cpu()
-    worst = 0
-    for path in command.results:
-        if not path.is_file():
-            raise ValueError(f"{path}: no such file")
-        kept = json.loads(path.read_text()).get("report", {})
-        if "accuracy" not in kept:
-            raise ValueError(f"{path} is no result of a run")
-        config, model = load_model(ZOO / f"{path.stem}.safetensors")
-        num = min(command.num or kept["num"], kept["num"])
-        tolerances = tuple(float(t) for t in kept["accuracy"]["l1"])
-        report = evaluate(model, config.data, num, kept["seed"], tolerances)
-        agrees = True
-        for norm, shares in report.accuracy.items():
-            for tolerance, share in shares.items():
-                claimed = kept["accuracy"][norm][tolerance]
-                low, high = wilson(share, num, MARGIN) if num < kept["num"] else (share, share)
-                agrees &= low - AGREEMENT <= claimed <= high + AGREEMENT
-        shares_text = " / ".join(f"{100 * share:.1f}" for share in report.accuracy["l1"].values())
-        claims_text = " / ".join(f"{100 * share:.1f}" for share in kept["accuracy"]["l1"].values())
-        print(
-            f"{path.stem}: {shares_text} on {num:,} examples, the result says {claims_text}: "
-            f"{'agrees' if agrees else 'DIFFERS'}"
-        )
-        worst = max(worst, 0 if agrees else 1)
-    return worst
+    results = [(name, _result_file(name)) for name in command.models or released()]
+    return max([_verify(Path(name).stem, path, command.num) for name, path in results], default=0)
+
+
+def _result_file(name: str) -> Path:
+    """Of a released model, by its name or that of its result."""
+    from learnalg.naming import unknown
+    from learnalg.zoo.index import find_model, released, result_of
+
+    path = Path(name)
+    if path.suffix == ".json" and not path.is_file():
+        raise ValueError(f"{name}: no such file")
+    if path.stem not in released():
+        raise unknown("released model", name, released())
+    path = path if path.suffix == ".json" else result_of(find_model(name))
+    if not path.is_file():
+        raise ValueError(f"{name} has no result: {path} is missing")
+    return path
+
+
+def _verify(name: str, path: Path, num: int) -> int:
+    from learnalg.evaluation.evaluate import evaluate
+    from learnalg.evaluation.result import Result
+    from learnalg.files import checksum
+    from learnalg.models.weights import build_model, read_model
+    from learnalg.problem import Problem
+    from learnalg.zoo.index import ZOO
+
+    result = Result.read(path)
+    claim = result.report
+    weights = ZOO / f"{name}.safetensors"
+    differences = [] if checksum(weights) == result.sha256 else ["SHA-256"]
+    config, tensors = read_model(weights)
+    differences += _differences(config, result)
+    model = build_model(config, tensors, name)
+    if sum(p.numel() for p in model.parameters()) != result.parameters:
+        differences.append("parameters")
+    num = min(num or claim.num, claim.num)
+    tolerances = tuple(float(t) for t in claim.accuracy["l1"])
+    report = evaluate(model, Problem(config.data), num, claim.seed, tolerances, tuple(claim.accuracy), claim.split)
+    if not _agree(report, claim):
+        differences.append("accuracy")
+    found, said = (" / ".join(f"{100 * share:.1f}" for share in r.accuracy["l1"].values()) for r in (report, claim))
+    verdict = f"DIFFERS in {', '.join(differences)}" if differences else "agrees"
+    print(f"{name}: {found} on {num:,} examples, the result says {said}: {verdict}", flush=True)
+    return 1 if differences else 0
+
+
+def _differences(config: object, result: Result) -> list[str]:
+    from dataclasses import asdict
+
+    tables = [
+        (name, vars(config)[name], vars(result.config)[name]) for name in ("data", "model", "optim", "train", "mix")
+    ]
+    return [
+        f"config.{table}.{name}"
+        for table, ours, theirs in tables
+        for name, value in asdict(ours).items()
+        if value != asdict(theirs)[name]
+    ] + (["config.stage"] if vars(config)["stage"] != result.config.stage else [])
+
+
+def _agree(report: Report, claim: Report) -> bool:
+    from learnalg.evaluation.evaluate import wilson
+
+    for norm, shares in report.accuracy.items():
+        for tolerance, share in shares.items():
+            is_part = report.num < claim.num
+            low, high = wilson(share, report.num, MARGIN) if is_part else (share, share)
+            if not low - AGREEMENT <= claim.accuracy[norm][tolerance] <= high + AGREEMENT:
+                return False
+    return True

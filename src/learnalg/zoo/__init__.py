@@ -1,6 +1,6 @@
 """Released models: weights with a card, each trained by the recipe of its name or of its origin.
 
-    learnalg list models
-    learnalg solve eigenvalues-3 matrix.npy
-    learnalg release RUN NAME                    makes a finished run a released model
+learnalg list models
+learnalg solve eigenvalues-3 matrix.npy
+learnalg release RUN NAME                    makes a finished run a released model
 """

@@ -1,7 +1,7 @@
 """A trained model in Python: load it, solve with it, evaluate it.
 
 >>> import learnalg
->>> model = learnalg.load("runs/ev3")
+>>> model = learnalg.load("eigenvalues-3")
 >>> model.solve(np.eye(3))        # (n, 1), or (batch, n, 1) for a batch of matrices
 >>> model.evaluate(num=1000).accuracy["l1"]["0.05"]
 """
@@ -17,42 +17,58 @@ import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
-from learnalg.config import DataConfig, RunConfig
+from learnalg.config import RunConfig
 from learnalg.evaluation.decode import Grammar, greedy
-from learnalg.tokens.encoding import Floats
-from learnalg.evaluation.evaluate import Report, evaluate
-from learnalg.training.run import load_model
-from learnalg.problems import Task
+from learnalg.evaluation.evaluate import evaluate
+from learnalg.evaluation.result import Report
+from learnalg.problem import Problem
+from learnalg.tokens.encoding import Floats, Ints
+from learnalg.zoo.load import load_model
+
+# Matrices that are predicted at once hold at most so many tokens, read and written. The memory of a portion is a few
+# kilobytes a token, and larger portions are not faster.
+PORTION_TOKENS = 50_000
 
 
 class Model:
     def __init__(self, config: RunConfig, module: nn.Module) -> None:
-        self.config, self.module = config, module
+        self.config, self.module, self.problem = config, module, Problem(config.data)
 
     def solve(self, *operands: ArrayLike, task: str = "") -> Floats:
-        """The model's answer for one matrix or a batch, or for several operands (M and N, M and V).
+        """The model's prediction for one matrix or a batch, or for several operands (M and N, M and V).
 
         Decoding is bound to the task and to the shape of its answer. `task` is needed by models of several tasks.
         """
-        index, name = self._find_task(task)
-        chosen = self.config.data.tasks[index][1]
-        inputs, (m, n), is_batch = pack(self.config.data, name, chosen, operands)
-        source, target = self.config.data.tokenizers
+        index = self.problem.find_task(task)
+        inputs, shape, is_batch = pack(self.problem, index, operands)
+        longest = sum(self.problem.lengths)
+        size = max(1, PORTION_TOKENS // longest)
+        parts = [self._predict(inputs[k : k + size], shape, index) for k in range(0, len(inputs), size)]
+        predictions = np.concatenate(parts)
+        return predictions if is_batch else predictions[0]
+
+    @torch.inference_mode()
+    def _predict(self, inputs: Floats, dims: tuple[int, int], index: int) -> Floats:
+        """Of as many matrices as fit into memory."""
+        source, target = self.problem.tokenizers
+        task = self.problem.tasks[index][1]
         numbers = source.encoding.encode(inputs.reshape(len(inputs), -1))
         if not source.encoding.decode(numbers)[1].all():
             raise ValueError(f"a coefficient is too large for {source.encoding_name}")
-        ids = self.config.data.read_tokens(numbers, chosen.input_shape(m, n), index)
-        shape = chosen.output_shape(m, n)
+        ids: Ints = self.problem.read_tokens(numbers, task.input_shape(*dims), index)
+        shape = task.output_shape(*dims)
         longest = target.length(shape) + 1
-        written = greedy(self.module, torch.from_numpy(ids), longest, Grammar(target, longest, task=index), shape)  # type: ignore[arg-type]
-        answers = target.decode(written.numpy()).matrices(np.arange(len(ids)), shape)
-        return answers if is_batch else answers[0]
+        device = next(self.module.parameters()).device
+        grammar = Grammar(target, longest, device, task=index)
+        module: Any = self.module
+        written = greedy(module, torch.from_numpy(ids).to(device), longest, grammar, shape)
+        return target.decode(written.cpu().numpy()).matrices(np.arange(len(ids)), shape)
 
     def explain(self, *operands: ArrayLike, task: str = "") -> dict[str, Any]:
-        """One problem: what the model saw, its answer, NumPy's answer for that, the error and the time."""
-        index, name = self._find_task(task)
-        chosen = self.config.data.tasks[index][1]
-        inputs, _, is_batch = pack(self.config.data, name, chosen, operands)
+        """One problem: what the model saw, its prediction, NumPy's solution of that, the error and the time."""
+        index = self.problem.find_task(task)
+        name, chosen = self.problem.tasks[index]
+        inputs, _, is_batch = pack(self.problem, index, operands)
         if is_batch:
             raise ValueError("one problem at a time, please")
         if not chosen.accept(inputs).all():
@@ -60,7 +76,7 @@ class Model:
         started = time.perf_counter()
         prediction = self.solve(*operands, task=task)
         seconds = time.perf_counter() - started
-        encoding = self.config.data.tokenizers[0].encoding
+        encoding = self.problem.tokenizers[0].encoding
         seen, _ = encoding.decode(encoding.encode(inputs))
         solution = chosen.solve(seen)
         residual, reference = chosen.residual(seen, solution, prediction[None])
@@ -76,27 +92,18 @@ class Model:
         }
 
     def evaluate(self, num: int = 10_000, seed: int = 0, **arguments: Any) -> Report:
-        """As `learnalg evaluate`, on what the model was trained on."""
-        return evaluate(self.module, self.config.data, num, seed, **arguments)
-
-    def _find_task(self, name: str) -> tuple[int, str]:
-        names = [known for known, _ in self.config.data.tasks]
-        if not name and len(names) == 1:
-            return 0, names[0]
-        if name not in names:
-            raise ValueError(f"which task? this model knows {', '.join(names)}")
-        return names.index(name), name
+        """As `learnalg evaluate`, on matrices like those of its training."""
+        return evaluate(self.module, self.problem, num, seed, **arguments)
 
 
-def load(path: str | Path) -> Model:
-    """A run's folder, a .safetensors file, or a shipped model by its name."""
-    return Model(*load_model(Path(path)))
+def load(name: str | Path) -> Model:
+    """A run's folder, a .safetensors file, or a released model by its name."""
+    return Model(*load_model(name))
 
 
-def pack(
-    data: DataConfig, name: str, task: Task, operands: tuple[ArrayLike, ...]
-) -> tuple[Floats, tuple[int, int], bool]:
+def pack(problem: Problem, index: int, operands: tuple[ArrayLike, ...]) -> tuple[Floats, tuple[int, int], bool]:
     """Checks the operands and sets them side by side: (num, rows, cols), the problem's m x n, whether in batches."""
+    name, task = problem.tasks[index]
     expected = task.operands(1, 1)
     if len(operands) != len(expected):
         raise ValueError(f"task {name} takes {len(expected)} matrices, not {len(operands)}")
@@ -119,10 +126,12 @@ def pack(
         raise ValueError(f"task {name} takes matrices of the shapes {wanted}, not {got}")
     if not all(np.isfinite(a).all() for a in arrays):
         raise ValueError("the matrix holds NaN or infinity")
-    if not data.dims.admits(m, n):
-        raise ValueError(f"a {m}x{n} matrix, but this model was trained on dim {data.dim}")
-    if (task.symmetric or data.triangle) and not np.allclose(first, first.swapaxes(-1, -2), rtol=1e-6):
-        raise ValueError(f"task {name} takes symmetric matrices, and this one is not")
+    if not problem.dims.admits(m, n):
+        raise ValueError(f"a {m}x{n} matrix, but this model was trained on dim {problem.config.dim}")
+    # Symmetric by the task, or because the model has seen no others: up to rounding.
+    needs_symmetry = task.symmetric or problem.config.symmetric or problem.config.triangle
+    if needs_symmetry and not all(np.allclose(a, a.swapaxes(-1, -2), rtol=1e-6) for a in arrays):
+        raise ValueError(f"this model of {name} knows symmetric matrices only, and this one is not symmetric")
     inputs = np.concatenate(arrays, axis=-1)
     is_batch = inputs.ndim == 3
     return inputs if is_batch else inputs[None], (m, n), is_batch
