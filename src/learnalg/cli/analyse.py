@@ -34,6 +34,7 @@ def run(arguments: list[str]) -> int:
     from learnalg.evaluation.anatomy import print_analysis, save_analysis
     from learnalg.evaluation.evaluate import check_arguments, predictions_of
     from learnalg.evaluation.measurements import collect
+    from learnalg.reproduction.claims import THRESHOLDS, numbers_for
     from learnalg.training.devices import pick_device, prepare_cpu
     from learnalg.training.run import provenance
     from learnalg.zoo.load import load_model
@@ -51,6 +52,9 @@ def run(arguments: list[str]) -> int:
         model.to(device), problem, command.num, command.seed, "test", command.beam, command.constrained
     )
     examples = collect(predictions)
+    tasks = analyse(problem, examples, command.tolerance, THRESHOLDS)
+    for task, found in tasks.items():
+        found["paper"] = numbers_for(task, config.data, problem.config)
     analysis = {
         "model": Path(command.model).resolve().name.removesuffix(".safetensors"),
         "num": command.num,
@@ -61,7 +65,7 @@ def run(arguments: list[str]) -> int:
         "trained_on": asdict(config.data),
         "data": asdict(problem.config),
         "provenance": provenance(),
-        "tasks": analyse(problem, examples, command.tolerance, trained=config.data),
+        "tasks": tasks,
     }
     if out is not None:
         save_analysis(out, analysis, examples)

@@ -97,7 +97,7 @@ def _differences(config: object, result: Result) -> list[str]:
 
 
 def _agree(report: Report, claim: Report) -> bool:
-    from learnalg.evaluation.evaluate import wilson
+    from learnalg.evaluation.result import wilson
 
     for norm, shares in report.accuracy.items():
         for tolerance, share in shares.items():
