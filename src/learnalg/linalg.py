@@ -102,3 +102,82 @@ SCALINGS = {
     "inverse": Scaling(-1),
     "symmetric_inverse": Scaling(-1),
 }
+
+# Tasks whose answer a classical iteration makes exact.
+REFINED = ("eigenvalues", "eigenvectors", "svd", "inverse", "symmetric_inverse")
+
+
+@cache
+def _model(name: str) -> Model:
+    return load(name)
+
+
+def solve(
+    task: str,
+    *operands: ArrayLike,
+    model: str | Model = "",
+    rescale: bool = True,
+    refine: bool = False,
+    fallback: bool = False,
+    allow_outside: bool = False,
+) -> Solution:
+    """The answer of a model to a stack of problems of any leading shape, in the model's own layout."""
+    arrays, lead = _stacks(task, operands)
+    m, n = arrays[0].shape[1:]
+    is_symmetric = m == n and bool(np.allclose(arrays[0], arrays[0].swapaxes(1, 2), rtol=1e-6))
+    if isinstance(model, str):
+        model = _model(model or best_model(task, m, n, is_symmetric, allow_outside))
+    if allow_outside and not model.problem.dims.admits(m, n):
+        warnings.warn(f"{model.name} was trained on dim {model.problem.config.dim}, not {m}x{n}", stacklevel=3)
+    definition = dict(model.problem.tasks)[task]
+    scaling = SCALINGS.get(task)
+    factors = _factors(arrays, scaling, model) if rescale and scaling is not None else [np.ones(len(arrays[0]))]
+    scaled = [a * factors[min(k, len(factors) - 1)][:, None, None] for k, a in enumerate(arrays)]
+    value = model.predict(*scaled, task=task, allow_outside=allow_outside)
+    if scaling is not None:
+        back = np.prod([f**-scaling.power for f in factors], axis=0)[:, None]
+        value[:, : 1 if scaling.first_row else None] *= back[..., None]
+    solution = Solution(task, model.name, value, np.concatenate(arrays, axis=2), definition)
+    if refine:
+        solution = _refined(solution, fallback)
+    return replace(solution, value=solution.value.reshape(*lead, *solution.value.shape[1:]))
+
+
+def _stacks(task: str, operands: tuple[ArrayLike, ...]) -> tuple[list[Floats], tuple[int, ...]]:
+    """Operands as (num, rows, cols), and the leading shape; NumPy's errors for what is no matrix."""
+    arrays = [np.asarray(operand) for operand in operands]
+    for array in arrays:
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"array type {array.dtype} is not a real number's")
+        if array.ndim < 2:
+            raise LinAlgError(f"{array.ndim}-dimensional array given. Array must be at least two-dimensional")
+    lead = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
+    flat = [
+        np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape(-1, *a.shape[-2:]).astype(np.float64, copy=True)
+        for a in arrays
+    ]
+    for array in flat:
+        wrong = np.flatnonzero(~np.isfinite(array).all(axis=(1, 2)))
+        if len(wrong):
+            raise LinAlgError(f"matrix {_place(wrong[0], lead)} holds NaN or infinity")
+    if task == "inverse":
+        singular = np.flatnonzero(np.linalg.slogdet(flat[0])[0] == 0)
+        if len(singular):
+            raise LinAlgError(f"Singular matrix: {_place(singular[0], lead)}")
+    return flat, lead
+
+
+def _place(index: int, lead: tuple[int, ...]) -> str:
+    return str(tuple(int(k) for k in np.unravel_index(index, lead))) if lead else "given"
+
+
+def _factors(arrays: list[Floats], scaling: Scaling, model: Model) -> list[Floats]:
+    """What brings the coefficients of each problem to the root mean square of the model's training."""
+    amplitude = model.problem.config.amplitude
+    sigma = np.sqrt(amplitude[0] * amplitude[-1] / 3) * model.problem.config.sigma_factor
+    groups = [[a] for a in arrays] if scaling.apart else [arrays]
+    factors = []
+    for group in groups:
+        square = np.mean([np.square(a).mean(axis=(1, 2)) for a in group], axis=0)
+        factors.append(np.where(square > 0, sigma / np.sqrt(np.where(square > 0, square, 1.0)), 1.0))
+    return factors
