@@ -34,7 +34,7 @@ from learnalg.certify.refine import (
     refine_svd,
 )
 from learnalg.problems.task import Floats, Task
-from learnalg.zoo.index import best_model
+from learnalg.zoo.catalog import best_model
 from learnalg.zoo.model import Model, load
 
 TRUSTED = 0.05  # a proven bound of the relative error (L1) below this
