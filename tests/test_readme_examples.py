@@ -1,0 +1,51 @@
+"""The Python of the README and of the guide runs, and prints what its comments say."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from learnalg.problems import TASKS
+
+ROOT = Path(__file__).parents[1]
+BLOCKS = [
+    pytest.param(block, id=f"{name}-{k}")
+    for name in ("README.md", "docs/guide.md")
+    for k, block in enumerate(re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.DOTALL | re.MULTILINE))
+]
+
+
+def numbers_in(text):
+    return [float(number) for number in re.findall(r"-?\d+\.?\d*", text)]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_python_block_runs_and_prints_what_it_says(block, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    known = dict(TASKS)
+    try:
+        exec(compile(block, "README", "exec"), {"__name__": "readme"})
+    finally:
+        TASKS.clear()
+        TASKS.update(known)
+    said = re.findall(r"^print\(.*\)  # (.*)$", block, re.MULTILINE)
+    printed = capsys.readouterr().out
+    # Another machine rounds sums in another order, which now and then turns a last digit.
+    assert numbers_in(printed) == pytest.approx(numbers_in(" ".join(said)), rel=0.005)
+
+
+def test_the_prediction_in_the_readme_is_right():
+    """Within 1 % of NumPy's answer: the README shows a matrix on which the model is right."""
+    said = [
+        numbers_in(line)
+        for line in re.findall(r"^print\(.*\)  # (.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    ]
+    predicted, exact = map(np.array, said)
+    assert np.abs(predicted - exact).sum() < 0.01 * np.abs(exact).sum()
+
+
+def test_the_task_in_the_readme_is_the_example():
+    block = next(block.values[0] for block in BLOCKS if "determinant" in block.values[0])
+    readme, example = (re.sub(r"\s*#.*", "", text) for text in (block, (ROOT / "examples/determinant.py").read_text()))
+    assert readme.strip() in example
