@@ -1,4 +1,4 @@
-"""What every encoding must do, whatever its words: each entry of ENCODINGS, and a few general forms."""
+"""What every encoding must do, whatever its tokens: each entry of ENCODINGS, and a few general forms."""
 
 from __future__ import annotations
 
@@ -145,15 +145,15 @@ def test_a_very_large_number_overflows_no_double():
 
 
 @every_encoding
-def test_words_are_unique(name):
-    words = get_encoding(name).words
-    assert len(set(words)) == len(words)
+def test_tokens_are_unique(name):
+    tokens = get_encoding(name).tokens
+    assert len(set(tokens)) == len(tokens)
 
 
 @every_encoding
-def test_slots_lie_inside_the_words(name):
+def test_slots_lie_inside_the_vocabulary(name):
     encoding = get_encoding(name)
-    assert all(0 <= start < stop <= len(encoding.words) for start, stop in encoding.slots)
+    assert all(0 <= start < stop <= len(encoding.tokens) for start, stop in encoding.slots)
 
 
 @every_encoding
@@ -179,7 +179,7 @@ def test_an_id_outside_its_slot_is_refused_and_spoils_no_neighbour(name):
     encoding = get_encoding(name)
     good = encoding.encode(np.array(1.0))
     for place, slot in enumerate(encoding.slots):
-        outside = [-1_000_000, -1, slot.start - 1, slot.stop, len(encoding.words), len(encoding.words) + 1_000_000]
+        outside = [-1_000_000, -1, slot.start - 1, slot.stop, len(encoding.tokens), len(encoding.tokens) + 1_000_000]
         ids = np.tile(good, (2 * len(outside), 1))
         ids[::2, place] = outside
         values, valid = encoding.decode(ids)
@@ -215,10 +215,10 @@ def test_neither_encode_nor_decode_changes_its_argument(name):
 
 
 @every_encoding
-def test_each_word_has_a_value_of_its_own_place(name):
+def test_each_token_has_a_value_of_its_own_place(name):
     encoding = get_encoding(name)
-    values = encoding.word_values
-    assert values.shape == (len(encoding.words),)
+    values = encoding.token_values
+    assert values.shape == (len(encoding.tokens),)
     for slot in encoding.slots:
         inside = values[slot.start : slot.stop]
         assert np.isfinite(inside).all()
@@ -228,19 +228,19 @@ def test_each_word_has_a_value_of_its_own_place(name):
 @every_encoding
 def test_ordered_ranges_are_monotonic_and_apart(name):
     encoding = get_encoding(name)
-    seen = np.zeros(len(encoding.words), dtype=int)
+    seen = np.zeros(len(encoding.tokens), dtype=int)
     for start, stop in encoding.ordered:
-        assert 0 <= start < stop <= len(encoding.words)
-        steps = np.diff(encoding.word_values[start:stop])
+        assert 0 <= start < stop <= len(encoding.tokens)
+        steps = np.diff(encoding.token_values[start:stop])
         assert (steps > 0).all() or (steps < 0).all()
         seen[start:stop] += 1
     assert seen.max() == 1
 
 
 @every_encoding
-def test_written_words_are_those_of_the_ordered_ones_that_numbers_have(name):
+def test_written_tokens_are_those_of_the_ordered_ones_that_numbers_have(name):
     encoding = get_encoding(name)
-    is_ordered, is_written = (np.zeros(len(encoding.words), dtype=bool) for _ in range(2))
+    is_ordered, is_written = (np.zeros(len(encoding.tokens), dtype=bool) for _ in range(2))
     for start, stop in encoding.ordered:
         is_ordered[start:stop] = True
     for start, stop in encoding.written:
@@ -248,7 +248,7 @@ def test_written_words_are_those_of_the_ordered_ones_that_numbers_have(name):
         is_written[start:stop] = True
     rng = np.random.default_rng(0)
     values = rng.choice([-1, 1], 100_000) * 10 ** rng.uniform(-1, 0.9, 100_000)
-    found = np.bincount(encoding.encode(values).ravel(), minlength=len(encoding.words)) > 0
+    found = np.bincount(encoding.encode(values).ravel(), minlength=len(encoding.tokens)) > 0
     assert not (found & is_ordered & ~is_written).any()
     if len(encoding.slots) > 1 and is_written.sum() < 2_000:  # these numbers have all mantissas
         assert (found & is_written).sum() > 0.98 * is_written.sum()
@@ -261,15 +261,15 @@ def test_written_words_are_those_of_the_ordered_ones_that_numbers_have(name):
         ("", "unknown encoding ''"),
         ("P10", "P10"),
         ("p10:digits=2", "p10:digits=2"),
-        ("positional", "base"),
+        ("positionl", "did you mean 'positional'"),
         ("positional:base=1", "base=1"),
         ("positional:base=10,digits=7", "digits=7"),
         ("balanced:digits=0", "digits=0"),
-        ("balanced:digits=two", "two"),
+        ("balanced:digits=two", "digits=two: expected a whole number"),
         ("balanced:exponents=1:5", "exponents=1:5"),
         ("balanced:exponents=-5:-1", "exponents=-5:-1"),
         ("balanced:exponents=-201:0", "exponents=-201:0"),
-        ("floating:exponents=5", "floating:exponents=5"),
+        ("floating:exponents=5", "floating.*exponents=5: expected LOWEST:HIGHEST"),
         ("floating:base=10", "base"),
     ],
 )
@@ -279,6 +279,7 @@ def test_a_name_that_means_no_encoding_is_refused(name, complaint):
 
 
 def test_a_general_form_with_the_defaults_is_the_named_encoding():
+    assert get_encoding("positional") == ENCODINGS["p10"]
     assert get_encoding("balanced") == ENCODINGS["b1999"]
     assert get_encoding("floating:digits=3,exponents=-8:7") == ENCODINGS["fp15"]
     assert get_encoding("positional:base=10000,digits=4") == ENCODINGS["p10000"]

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnalg.problems.matrices import Ensemble
-from learnalg.problems import COTRAINING, GOALS, TASKS, Task, get_task, parse_subset
+from learnalg.naming import make
+from learnalg.problems import LETTERS, TASKS, Task, parse_tasks
+from learnalg.problems.ensembles import Mixture
 
 RECTANGLES = [(1, 1), (2, 5), (5, 2), (4, 4), (1, 3), (3, 1)]
 rectangles = pytest.mark.parametrize(("m", "n"), RECTANGLES)
@@ -14,11 +15,15 @@ quick = settings(max_examples=40, deadline=None, derandomize=True)
 
 
 def draw(m, n, num=6, symmetric=False, seed=0):
-    return Ensemble().draw(np.random.default_rng(seed), num, m, n, symmetric).matrices
+    return Mixture().draw(np.random.default_rng(seed), num, m, n, symmetric).matrices
 
 
-def solve(name, inputs, **options):
-    return get_task(name, options).solve(inputs)
+def get_task(name):
+    return make("task", name, TASKS)
+
+
+def solve(name, inputs):
+    return get_task(name).solve(inputs)
 
 
 def leading_coefficients(vectors):
@@ -77,7 +82,7 @@ def test_eigenvalues_are_the_roots_of_the_characteristic_polynomial_largest_firs
 @pytest.mark.parametrize("name", ["eigenvalues", "eigenvectors"])
 def test_ascending_order_is_descending_order_reversed(name):
     M = draw(5, 5, symmetric=True)
-    descending, ascending = solve(name, M), solve(name, M, order="ascending")
+    descending, ascending = solve(name, M), solve(f"{name}:order=ascending", M)
     axis = 1 if name == "eigenvalues" else 2
     np.testing.assert_array_equal(ascending, np.flip(descending, axis))
     values = ascending[:, :, 0] if name == "eigenvalues" else ascending[:, 0]
@@ -120,7 +125,7 @@ def test_eigenvectors_do_not_depend_on_how_the_matrix_came_about(n, seed):
 def test_sign_lapack_leaves_the_vectors_as_they_come():
     M = draw(5, 5, num=50, symmetric=True)
     H = np.linalg.eigh(M)[1][:, :, ::-1]
-    np.testing.assert_array_equal(solve("eigenvectors", M, sign="lapack")[:, 1:], H)
+    np.testing.assert_array_equal(solve("eigenvectors:sign=lapack", M)[:, 1:], H)
     assert min(leading_coefficients(H)) < 0
 
 
@@ -141,7 +146,7 @@ def test_singular_values_are_roots_of_the_eigenvalues_of_the_gram_matrix(m, n):
     M = draw(m, n)
     largest = np.linalg.eigvalsh(M.swapaxes(1, 2) @ M)[:, ::-1][:, : min(m, n)]
     np.testing.assert_allclose(solve("singular_values", M)[:, :, 0], np.sqrt(largest), atol=1e-9)
-    np.testing.assert_allclose(solve("singular_values", M, of="gram")[:, :, 0], largest, atol=1e-9)
+    np.testing.assert_allclose(solve("singular_values:of=gram", M)[:, :, 0], largest, atol=1e-9)
 
 
 def test_singular_values_of_a_symmetric_matrix_are_its_absolute_eigenvalues():
@@ -167,7 +172,7 @@ def test_svd_stacks_values_left_vectors_right_vectors(m, n):
 def test_svd_sign_lapack_leaves_the_vectors_as_they_come():
     M = draw(4, 6, num=50)
     U, _, Vt = np.linalg.svd(M, full_matrices=False)
-    out = solve("svd", M, sign="lapack")
+    out = solve("svd:sign=lapack", M)
     np.testing.assert_array_equal(out[:, 1:5], U)
     np.testing.assert_array_equal(out[:, 5:], Vt.swapaxes(1, 2))
     assert min(leading_coefficients(U)) < 0
@@ -249,20 +254,21 @@ def test_an_unknown_task_is_refused_with_the_known_ones():
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "named"),
+    ("name", "named"),
     [
-        ("eigenvalues", {"order": "up"}, ["order=up", "descending", "ascending"]),
-        ("eigenvectors", {"order": "up"}, ["order=up", "descending", "ascending"]),
-        ("eigenvectors", {"sign": "plus"}, ["sign=plus", "canonical", "lapack"]),
-        ("svd", {"sign": "plus"}, ["sign=plus", "canonical", "lapack"]),
-        ("singular_values", {"of": "M"}, ["of=M", "matrix", "gram"]),
-        ("eigenvalues", {"sign": "canonical"}, ["eigenvalues", "'sign'", "order"]),
-        ("add", {"order": "ascending"}, ["add", "'order'", "none"]),
+        ("eigenvalues:order=up", ["order=up", "descending", "ascending"]),
+        ("eigenvectors:order=up", ["order=up", "descending", "ascending"]),
+        ("eigenvectors:sign=plus", ["sign=plus", "canonical", "lapack"]),
+        ("svd:sign=plus", ["sign=plus", "canonical", "lapack"]),
+        ("singular_values:of=M", ["of=M", "matrix", "gram"]),
+        ("eigenvalues:sign=canonical", ["eigenvalues", "'sign'", "order"]),
+        ("add:order=ascending", ["add", "'order'", "none"]),
+        ("eigenvalues:ascending", ["'eigenvalues:ascending'", "name:option=value"]),
     ],
 )
-def test_a_wrong_option_is_refused_with_the_allowed_ones(name, options, named):
+def test_a_wrong_option_is_refused_with_the_allowed_ones(name, named):
     with pytest.raises(ValueError) as error:
-        get_task(name, options)
+        parse_tasks(name)
     assert all(text in str(error.value) for text in named)
 
 
@@ -276,40 +282,45 @@ def test_a_task_needs_no_more_than_a_summary_and_a_solution():
     np.testing.assert_array_equal(reference, trace.solve(M))
 
 
-# Subsets of joint training.
+# Joint training.
 
 
 @pytest.mark.parametrize(
-    ("names", "expected"),
+    ("text", "expected"),
     [
-        (("TADM",), ("transpose", "add", "matvec", "matmul")),
-        (("EFI",), ("eigenvalues", "eigenvectors", "inverse")),
-        (("IT",), ("inverse", "transpose")),
-        (("TADMEFI",), tuple(GOALS.values())),
-        (("transpose", "add"), ("transpose", "add")),
-        (("svd", "T"), ("svd", "transpose")),
-        (("TA", "E"), ("transpose", "add", "eigenvalues")),
+        ("TADM", ["transpose", "add", "matvec", "matmul"]),
+        ("EFI", ["eigenvalues", "eigenvectors", "inverse"]),
+        ("IT", ["inverse", "transpose"]),
+        ("TADMEFI", list(LETTERS.values())),
+        ("transpose+add", ["transpose", "add"]),
+        ("svd+eigenvectors:order=ascending", ["svd", "eigenvectors"]),
+        ("add", ["add"]),
     ],
 )
-def test_subset_is_letters_or_names_in_their_order(names, expected):
-    assert parse_subset(names) == expected
+def test_tasks_are_letters_or_names_in_their_order(text, expected):
+    assert [name for name, _ in parse_tasks(text)] == expected
+
+
+def test_options_reach_each_of_several_tasks():
+    (_, svd), (_, eigenvalues) = parse_tasks("svd+eigenvalues:order=ascending")
+    np.testing.assert_allclose(eigenvalues.solve(np.diag([2.0, 3, 1])[None]).ravel(), [1, 2, 3])
+    assert svd.output_shape(3, 3) == (7, 3)
 
 
 @pytest.mark.parametrize(
-    "names",
+    ("text", "complaint"),
     [
-        (),
-        ("T",),
-        ("add",),
-        ("TT",),
-        ("add", "add"),
-        ("T", "transpose"),
-        ("TAX",),
-        ("TA", "trace"),
-        ("TA", ""),
-        ("TA", COTRAINING),
+        ("", "unknown task ''"),
+        ("T", "unknown task 'T'"),
+        ("TT", "each task once"),
+        ("add+add", "each task once"),
+        ("eigenvalues+eigenvalues:order=ascending", "each task once"),
+        ("TAX", "unknown task 'TAX'"),
+        ("add+trace", "unknown task 'trace'"),
+        ("add+", "unknown task ''"),
+        ("inverss", "did you mean 'inverse'"),
     ],
 )
-def test_subset_refuses_one_task_a_task_twice_and_unknown_ones(names):
-    with pytest.raises(ValueError, match=r"cotraining|unknown task"):
-        parse_subset(names)
+def test_a_task_twice_and_unknown_ones_are_refused(text, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        parse_tasks(text)

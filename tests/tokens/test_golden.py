@@ -18,17 +18,17 @@ E_TO_THE_PI = math.exp(math.pi)
 
 def written(name: str, value: float) -> str:
     encoding = get_encoding(name)
-    return " ".join(encoding.words[k] for k in encoding.encode(np.array(value)))
+    return " ".join(encoding.tokens[k] for k in encoding.encode(np.array(value)))
 
 
-def from_words(name: str, text: str) -> tuple[float, bool]:
+def read(name: str, text: str) -> tuple[float, bool]:
     encoding = get_encoding(name)
-    value, valid = encoding.decode(np.array([encoding.words.index(word) for word in text.split()]))
+    value, valid = encoding.decode(np.array([encoding.tokens.index(token) for token in text.split()]))
     return float(value), bool(valid)
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
+    ("name", "value", "tokens"),
     [
         ("p10", 3.14, "+ 3 1 4 E-2"),
         ("p1000", 3.14, "+ 314 E-2"),
@@ -45,15 +45,15 @@ def from_words(name: str, text: str) -> tuple[float, bool]:
         ("p1000", 0.0, "+ 0 E0"),
     ],
 )
-def test_the_papers_examples(name, value, words):
-    assert written(name, value) == words
-    decoded, valid = from_words(name, words)
+def test_the_papers_examples(name, value, tokens):
+    assert written(name, value) == tokens
+    decoded, valid = read(name, tokens)
     assert valid and decoded == float(f"{value:.2e}")
 
 
 def test_fp15_with_its_16_exponents_cannot_hold_the_papers_second_example():
     assert written("fp15", -6.02e23) == "FP-NaN"
-    assert "FP-602/21" not in ENCODINGS["fp15"].words
+    assert "FP-602/21" not in ENCODINGS["fp15"].tokens
 
 
 # Value; its sign, mantissa and exponent in three digits.
@@ -99,7 +99,7 @@ def test_rounding_to_three_digits(value, sign, m, e):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
+    ("name", "value", "tokens"),
     [
         ("p100", 3.14, "+ 31 E-1"),
         ("p100", 9.96, "+ 10 E0"),
@@ -118,12 +118,12 @@ def test_rounding_to_three_digits(value, sign, m, e):
         ("floating:digits=1,exponents=-2:2", 950.1, "FPNaN"),
     ],
 )
-def test_other_bases_and_precisions(name, value, words):
-    assert written(name, value) == words
+def test_other_bases_and_precisions(name, value, tokens):
+    assert written(name, value) == tokens
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("value", "tokens"),
     [
         (1e-98, "+ 100 E-100"),
         (9.996e-99, "+ 100 E-100"),
@@ -135,8 +135,8 @@ def test_other_bases_and_precisions(name, value, words):
         (-9.994e102, "- 999 E100"),
     ],
 )
-def test_ends_of_the_range_of_p1000(value, words):
-    assert written("p1000", value) == words
+def test_ends_of_the_range_of_p1000(value, tokens):
+    assert written("p1000", value) == tokens
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,12 @@ def test_a_number_too_large_is_refused_by_its_size(name, value, size):
 
 
 @pytest.mark.parametrize(
-    ("value", "word"),
+    ("value", "token"),
     [(9.996e9, "FPNaN"), (1e10, "FPNaN"), (1e150, "FPNaN"), (-9.996e9, "FP-NaN"), (-1e150, "FP-NaN")],
 )
-def test_fp15_writes_numbers_too_large_as_nan_by_their_sign(value, word):
-    assert written("fp15", value) == word
-    decoded, valid = from_words("fp15", word)
+def test_fp15_writes_numbers_too_large_as_nan_by_their_sign(value, token):
+    assert written("fp15", value) == token
+    decoded, valid = read("fp15", token)
     assert math.isnan(decoded) and not valid
 
 
@@ -190,7 +190,7 @@ def test_nan_and_infinity_are_refused(name, value):
     ],
 )
 def test_numbers_that_are_never_written_can_be_read(name, text, value):
-    assert from_words(name, text) == (value, True)
+    assert read(name, text) == (value, True)
 
 
 def random_numbers(num: int, low: float, high: float) -> np.ndarray:
@@ -207,13 +207,13 @@ def test_agrees_with_pythons_formatting_to_three_digits(name):
     np.testing.assert_allclose(decoded, expected, rtol=1e-15)
 
 
-def test_words_agree_with_pythons_formatting():
+def test_tokens_agree_with_pythons_formatting():
     values = random_numbers(20_000, -97, 102)
     encoding = ENCODINGS["p1000"]
     for value, ids in zip(values.tolist(), encoding.encode(values).tolist(), strict=True):
         digits, exponent = f"{abs(value):.2e}".split("e")
         expected = ["-" if value < 0 else "+", digits.replace(".", ""), f"E{int(exponent) - 2}"]
-        assert [encoding.words[k] for k in ids] == expected
+        assert [encoding.tokens[k] for k in ids] == expected
 
 
 @pytest.mark.parametrize(("name", "places"), [("p100", 1), ("p10000", 3)])
@@ -242,7 +242,7 @@ def test_tokens_per_coefficient_and_size_of_vocabulary(name, width, size):
 
 
 @pytest.mark.parametrize(
-    ("name", "num_words"),
+    ("name", "num_tokens"),
     [
         ("p10", 2 + 10 + 201),  # 213 in appendix A too, although it counts 202 exponents
         ("p1000", 1104),
@@ -251,8 +251,8 @@ def test_tokens_per_coefficient_and_size_of_vocabulary(name, width, size):
         ("positional:base=2", 2 + 2 + 201),
     ],
 )
-def test_number_of_words(name, num_words):
-    assert len(get_encoding(name).words) == num_words
+def test_number_of_tokens(name, num_tokens):
+    assert len(get_encoding(name).tokens) == num_tokens
 
 
 @pytest.mark.parametrize(
