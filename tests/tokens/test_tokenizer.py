@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnalg.tokens import tokenizer as constants
-from learnalg.tokens import ENCODINGS
 from learnalg.problems.dims import MAX_DIM
+from learnalg.tokens import ENCODINGS
+from learnalg.tokens import tokenizer as constants
 from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, MAX_TASKS, OK, PAD, REASONS, Tokenizer
 
 NAMES = ("p10", "p1000", "b1999", "fp15", "positional:base=2,digits=3,exponents=-20:20")

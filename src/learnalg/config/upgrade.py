@@ -13,13 +13,17 @@ DROPPED: dict[str, dict[str, Any]] = {
 }
 
 
+# Fields of version 1 that are options of an architecture now, and their defaults.
+OPTIONS = {"loop_gate": "none", "cross_query": "sequential", "product_norm": "matrix", "embedding_dim": 0, "memory": 0}
+
+
 def upgrade(old: dict[str, Any]) -> dict[str, Any]:
     """A config of version 1 as today's. Values that this version cannot express are refused."""
     parts = {name: dict(old.get(name, {})) for name in ("data", "model", "optim", "train", "curriculum")}
     for part, dropped in DROPPED.items():
         for name, only in dropped.items():
             value = parts[part].pop(name, only)
-            if value != only and list(value if isinstance(value, tuple) else ()) != only:
+            if (list(value) if isinstance(value, tuple) else value) != only:
                 raise ValueError(f"{part}.{name} = {value!r} of an earlier version has no place in this one")
     data, model, optim, train, mix = parts.values()
     return {
@@ -42,18 +46,19 @@ def _data(data: dict[str, Any]) -> dict[str, Any]:
 def _model(model: dict[str, Any]) -> dict[str, Any]:
     is_looped = model.get("architecture") == "universal"
     is_recurrent = model.get("architecture") in ("lstm", "gru")
-    gate, query, norm = (model.pop(name, "") for name in ("loop_gate", "cross_query", "product_norm"))
-    has_loops = is_looped and (model.get("encoder_loops", 1), model.get("decoder_loops", 1)) != (1, 1)
-    options = {
-        "loop_gate": (gate or "none" if has_loops else "none", "none"),
-        "cross_query": (query or "sequential", "sequential"),
-        "product_norm": (norm or "matrix" if model.get("products") else "matrix", "matrix"),
+    has_loops = is_looped and (model.get("encoder_loops"), model.get("decoder_loops")) != (1, 1)
+    has_effect = {
+        "loop_gate": has_loops,
+        "cross_query": not is_recurrent,
+        "product_norm": bool(model.get("products")),
+        "embedding_dim": is_recurrent,
+        "memory": is_recurrent,
     }
-    recurrent = {"embedding_dim": (model.pop("embedding_dim", 0), 0), "memory": (model.pop("memory", 0), 0)}
-    said = [f"{k}={v}" for k, (v, default) in (recurrent if is_recurrent else options).items() if v != default]
+    given = {name: model.pop(name, default) for name, default in OPTIONS.items()}
+    options = [f"{name}={value}" for name, value in given.items() if has_effect[name] and value != OPTIONS[name]]
     name = model.pop("architecture", "transformer")
     name = "transformer" if name == "universal" else name
-    new: dict[str, Any] = {"architecture": ":".join(filter(None, (name, ",".join(said))))}
+    new: dict[str, Any] = {"architecture": ":".join(filter(None, (name, ",".join(options))))}
     for side in ("encoder", "decoder"):
         loops = model.pop(f"{side}_loops", 1)
         new[f"{side}_loops"] = loops if is_looped else 1
