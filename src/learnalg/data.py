@@ -12,7 +12,7 @@ So an example of the test set cannot turn up in training, whatever the seeds and
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -255,7 +255,7 @@ class Source(Protocol):
     def batch(self, index: int) -> Batch: ...
 
 
-def prefetch(stream: Source, start: int, stop: int, workers: int) -> Iterator[Batch]:
+def prefetch(stream: Source, start: int, stop: int, workers: int) -> Generator[Batch, None, None]:
     """Batches start to stop - 1 in order, made ahead by threads (NumPy releases the lock where it works)."""
     if workers == 0:
         yield from (stream.batch(i) for i in range(start, stop))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
-    """Answers the checksum of what was written."""
+    """Returns the SHA-256 of the file."""
     import safetensors.torch
 
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
@@ -45,20 +46,50 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
 
 
 def write_json(path: Path, values: Any) -> None:
-    write_whole(path, (json.dumps(values, indent=2) + "\n").encode())
+    write_whole(path, (json_text(values, str(path), indent=2) + "\n").encode())
+
+
+def json_text(values: Any, where: str, indent: int | None = None) -> str:
+    """JSON has no NaN and no infinity: these are refused, with the names of their keys."""
+    try:
+        return json.dumps(values, indent=indent, allow_nan=False)
+    except ValueError:
+        raise ValueError(f"{where}: {_not_finite(values)} cannot be written, JSON has finite numbers only") from None
+
+
+def _not_finite(values: Any, name: str = "") -> str:
+    """The first number that is not finite: 'report.loss = nan'."""
+    if isinstance(values, float):
+        return "" if math.isfinite(values) else f"{name} = {values}"
+    entries = (
+        values.items() if isinstance(values, dict) else enumerate(values) if isinstance(values, list | tuple) else ()
+    )
+    found = (_not_finite(value, f"{name}.{key}".lstrip(".")) for key, value in entries)
+    return next(filter(None, found), "")
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """An object from a JSON file."""
-    if not path.is_file():
-        raise ValueError(f"{path}: no such file")
-    try:
-        values = json.loads(path.read_text())
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
+    values = _parsed(path)
     if not isinstance(values, dict):
         raise ValueError(f"{path}: expected a JSON object")
     return values
+
+
+def read_json_list(path: Path) -> list[Any]:
+    values = _parsed(path)
+    if not isinstance(values, list):
+        raise ValueError(f"{path}: expected a JSON list")
+    return values
+
+
+def _parsed(path: Path) -> Any:
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    try:
+        return json.loads(path.read_text())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
 
 
 def checksum(path: Path) -> str:

@@ -1,7 +1,7 @@
-"""From a model to sequences: greedy decoding and beam search, cached and batched, free or bound to the grammar.
+"""From a model to sequences: greedy decoding and beam search, cached and batched, free or constrained to the grammar.
 
-The grammar of an output is simple: a task token in joint training, two dimensions, as many numbers as these say, an
-end. Bound to it, every prediction is a well-formed matrix; `task` and `shape` bind these too.
+The grammar of an output is simple: a task token in joint training, two dimensions, as many coefficients as these say,
+an end. Constrained to it, every prediction is a well-formed matrix; `task` and `shape` constrain these too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, 
 
 
 class Grammar:
-    """Which words may follow. Rows of `kinds_KV`: task, dimension, one for each place of a number, end."""
+    """Which tokens may follow. Rows of `kinds_KV`: task, dimension, one for each place of a coefficient, end."""
 
     def __init__(
         self, tokenizer: Tokenizer, max_length: int, device: torch.device | str = "cpu", task: int | None = None
@@ -34,7 +34,7 @@ class Grammar:
         self.dims_D = torch.arange(1, MAX_DIM + 1, device=device)
 
     def allowed(self, prefix_BT: Tensor, shape: tuple[int, int] | None) -> Tensor:
-        """(B, V): what may stand behind what each row has written so far."""
+        """(B, V): the tokens that may follow each row's prefix."""
         at = prefix_BT.shape[1]
         if at < self.header - 2:
             return self.kinds_KV[0].expand(len(prefix_BT), -1)
@@ -70,7 +70,7 @@ def greedy(
     grammar: Grammar | None = None,
     shape: tuple[int, int] | None = None,
 ) -> Tensor:
-    """(B, T): the likeliest word each time; rows end with END and are padded."""
+    """(B, T): the likeliest token each time; rows end with END and are padded."""
     state = model.begin(source_BS, max_length)
     tokens_B = torch.full((len(source_BS),), END, device=source_BS.device)
     done_B = torch.zeros_like(tokens_B, dtype=torch.bool)
@@ -96,7 +96,7 @@ def beam(
     grammar: Grammar | None = None,
     shape: tuple[int, int] | None = None,
 ) -> Tensor:
-    """(B, T): the likeliest of `width` sequences kept along the way. Rows B*W are example-major."""
+    """(B, T): the likeliest of the `width` sequences that are kept at each step. Rows B*W are example-major."""
     B, W = len(source_BS), width
     state = model.begin(source_BS.repeat_interleave(W, dim=0), max_length)
     tokens_R = torch.full((B * W,), END, device=source_BS.device)
@@ -111,9 +111,9 @@ def beam(
         if grammar is not None:
             logits_RV = logits_RV.masked_fill(~grammar.allowed(written_RT, shape), -torch.inf)
         log_RV = logits_RV.log_softmax(1)
-        log_RV[scores_BW.flatten() == -torch.inf] = -torch.inf  # a beam that stands for no sequence stays dead
+        log_RV[scores_BW.flatten() == -torch.inf] = -torch.inf  # a beam without a sequence stays dead
         log_RV[done_R] = -torch.inf
-        log_RV[done_R, PAD] = 0.0  # a finished sequence goes on as it is
+        log_RV[done_R, PAD] = 0.0  # a finished sequence stays as it is
         V = log_RV.shape[1]
         scores_BW, best_BW = (scores_BW[:, :, None] + log_RV.view(B, W, V)).flatten(1).topk(W, dim=1)
         parents_R = (first_B1 + best_BW // V).flatten()

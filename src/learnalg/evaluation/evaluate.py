@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from learnalg.files import write_whole
-from learnalg.problem import Problem
 from learnalg.data import Batch, fixed_set
 from learnalg.evaluation.decode import Grammar, beam, greedy
-from learnalg.tokens.encoding import Floats, Ints
 from learnalg.evaluation.judge import NORMS, Judged, join_judged, judge
 from learnalg.evaluation.result import Part, Report, wilson
-from learnalg.problems.task import difference
+from learnalg.files import write_whole
 from learnalg.models import decoder_input
+from learnalg.problem import Problem
+from learnalg.problems.task import difference
+from learnalg.tokens.encoding import Floats, Ints
 from learnalg.tokens.tokenizer import OK, PAD, REASONS
 
 TOLERANCES = (0.05, 0.02, 0.01, 0.005)
@@ -79,7 +79,9 @@ def teacher_forced(model: nn.Module, batch: Batch) -> tuple[float, int]:
             source = torch.from_numpy(batch.sources[start : start + PORTION]).to(device)
             target = torch.from_numpy(batch.targets[start : start + PORTION]).to(device)
             logits = model(source, decoder_input(target))
-            total += float(cross_entropy(logits.flatten(0, 1).float(), target.flatten(), ignore_index=PAD, reduction="sum"))
+            total += float(
+                cross_entropy(logits.flatten(0, 1).float(), target.flatten(), ignore_index=PAD, reduction="sum")
+            )
             tokens += int((target != PAD).sum())
     return total, tokens
 
@@ -109,9 +111,7 @@ def predictions_of(
         loss, tokens = loss + batch_loss, tokens + batch_tokens
     model.train(was_training)
     seconds = time.perf_counter() - started
-    return Predictions(
-        problem, num, seed, split, tuple(batches), tuple(judged), tuple(values), loss / tokens, seconds
-    )
+    return Predictions(problem, num, seed, split, tuple(batches), tuple(judged), tuple(values), loss / tokens, seconds)
 
 
 def evaluate(
@@ -156,14 +156,13 @@ def report_of(
     everything = np.ones(num, dtype=bool)
     accuracy = shares(everything)
     interval = {
-        norm: {t: list(wilson(share, num)) for t, share in by_tolerance.items()} for norm, by_tolerance in accuracy.items()
+        norm: {t: list(wilson(share, num)) for t, share in by_tolerance.items()}
+        for norm, by_tolerance in accuracy.items()
     }
     well_formed = judged.reasons == OK
 
     def breakdown(groups: Iterator[tuple[str, NDArray[np.bool_]]]) -> dict[str, Part]:
-        return {
-            name: Part(int(rows.sum()), float(well_formed[rows].mean()), shares(rows)) for name, rows in groups
-        }
+        return {name: Part(int(rows.sum()), float(well_formed[rows].mean()), shares(rows)) for name, rows in groups}
 
     sizes = np.unique(judged.dims, axis=0)
     by_dimension = ((f"{m}x{n}", (judged.dims == (m, n)).all(axis=1)) for m, n in sizes)
@@ -184,8 +183,12 @@ def report_of(
         by_task=breakdown(by_task),
         loss=predictions.loss,
         seconds=predictions.seconds,
-        data={name: getattr(problem.config, name) for name in DATA_FIELDS},
+        data={name: _as_in_json(getattr(problem.config, name)) for name in DATA_FIELDS},
     )
+
+
+def _as_in_json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def save_predictions(path: Path, predictions: Predictions) -> None:

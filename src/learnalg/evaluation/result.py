@@ -1,4 +1,4 @@
-"""What a run answers, as it is written to and read from JSON: one versioned type, here and nowhere else.
+"""The result of a run, as it is written to JSON and read from it: one versioned type, here and nowhere else.
 
     >>> Result.read(Path("results/eigenvalues-8.json")).report.accuracy["l1"]["0.05"]
 
@@ -17,6 +17,7 @@ from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.files import read_json, write_json
+from learnalg.naming import unknown
 
 VERSION = 2
 
@@ -120,27 +121,52 @@ class Result:
         if values.get("version") != VERSION:
             raise ValueError(f"{path} is no result of this version ({values.get('version')!r}, not {VERSION})")
         try:
-            result: Result = _built(cls, values)
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise ValueError(f"{path} is no result of a run: {error}") from None
+            result: Result = _built(cls, values, "result")
+        except (ValueError, OverflowError) as error:  # the latter: a whole number of hundreds of digits
+            raise ValueError(f"{path}: {error}") from None
         return result
 
 
-def _built(hint: Any, value: Any) -> Any:
-    """Nested dataclasses from nested dicts."""
-    if hint is RunConfig:
-        return from_dict(value)
+def _built(hint: Any, value: Any, name: str) -> Any:
+    """Nested dataclasses from nested dicts. Each value must be of its field's type."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if dataclasses.is_dataclass(hint):
-        hints = typing.get_type_hints(hint)
-        return hint(**{name: _built(hints[name], entry) for name, entry in value.items()})  # type: ignore[operator]
+    if hint is Any:
+        return value
     if type(None) in arguments:
-        return None if value is None else _built(arguments[0], value)
-    if origin is dict and dataclasses.is_dataclass(arguments[1]):
-        return {key: _built(arguments[1], entry) for key, entry in value.items()}
-    if origin is tuple:
-        return tuple(_built(arguments[0], entry) for entry in value)
+        return None if value is None else _built(arguments[0], value, name)
+    if dataclasses.is_dataclass(hint) or origin is dict:
+        _need(isinstance(value, dict), name, value, "a JSON object")
+        if hint is RunConfig:
+            return from_dict(value)
+        if origin is dict:
+            return {key: _built(arguments[1], entry, f"{name}.{key}") for key, entry in value.items()}
+        return _dataclass(hint, value, name)
+    if origin in (tuple, list):
+        _need(isinstance(value, list), name, value, "a list")
+        return origin(_built(arguments[0], entry, f"{name}.{k}") for k, entry in enumerate(value))
+    if hint is float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        _need(is_number and abs(value) < math.inf, name, value, "a finite number")
+    else:
+        _need(type(value) is hint, name, value, "a whole number" if hint is int else "text")
     return value
+
+
+def _dataclass(kind: Any, values: dict[str, Any], name: str) -> Any:
+    hints, fields = typing.get_type_hints(kind), dataclasses.fields(kind)
+    for key in values:
+        if key not in hints:
+            raise unknown(f"key of {name}", key, [field.name for field in fields])
+    required = [f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING]
+    missing = [key for key in required if key not in values]
+    if missing:
+        raise ValueError(f"{name} has no {', '.join(missing)}")
+    return kind(**{key: _built(hints[key], value, f"{name}.{key}") for key, value in values.items()})
+
+
+def _need(condition: bool, name: str, value: Any, wanted: str) -> None:
+    if not condition:
+        raise ValueError(f"{name} is {str(value)[:40]!r}: must be {wanted}")
 
 
 def describe_matrices(data: dict[str, Any]) -> str:

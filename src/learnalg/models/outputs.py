@@ -33,6 +33,7 @@ def token_logits(hidden_BTD: Tensor, weight_VD: Tensor, bias_PV: Tensor, side: S
     """`index_T`: which output tokens these are, from 0."""
     if len(bias_PV) == 1:
         return nn.functional.linear(hidden_BTD, weight_VD, bias_PV[0])
+    # Not bias_PV[places]: with several threads the gradient of an index adds in no fixed order, and bits differ.
     return nn.functional.linear(hidden_BTD, weight_VD) + nn.functional.embedding(places(side, index_T), bias_PV)
 
 

@@ -21,7 +21,7 @@ OLD_FORMAT = "learnalg-1"  # its config has other fields, and the same weights
 
 
 def save_model(path: Path, config: RunConfig, model: nn.Module, **metadata: object) -> str:
-    """Answers the file's SHA-256."""
+    """Returns the file's SHA-256."""
     texts = {"format": FORMAT, "config": json.dumps(to_dict(config))} | {k: str(v) for k, v in metadata.items()}
     return save_tensors(path, model.state_dict(), texts)
 
@@ -34,7 +34,7 @@ def read_model(path: Path) -> tuple[RunConfig, dict[str, Tensor]]:
         values = json.loads(metadata["config"])
         values = upgrade(values) if metadata["format"] == OLD_FORMAT else values
         return from_dict(values), tensors
-    except (KeyError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:  # of any other program
         raise ValueError(f"{path}: its config cannot be read: {error}") from None
 
 

@@ -26,9 +26,9 @@ class InterruptedRunError(Exception):
 
 def bf16_pays(device: torch.device, dim: int) -> bool:
     """Whether a layer of so many dimensions is much faster in bf16. On a CPU its products are measured, with the
-    rounding of what comes in: many times faster with AMX, 1.5 to 1.9 times with AVX-512 alone, a hundred times slower
+    rounding of the inputs: many times faster with AMX, 1.5 to 1.9 times with AVX-512 alone, a hundred times slower
     without any support. Narrow layers spend their time elsewhere (128 dimensions: a step is a fifth faster where
-    products are 1.7 times), and answers of models trained in bf16 are a little less precise, so these need more."""
+    products are 1.7 times), and models trained in bf16 predict a little less precisely, so these need more."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported()
     if device.type != "cpu":
@@ -51,12 +51,12 @@ def bf16_pays(device: torch.device, dim: int) -> bool:
 
 
 def prepare_cpu() -> None:
-    """What torch does not do by itself; before any work, since threads that are started later inherit the first."""
+    """Settings that torch does not make by itself. Before any work: threads that start later inherit the first."""
     torch.set_flush_denormal(True)  # denormal numbers are slow
-    # Products in fp32 go by MKL, which on CPUs other than Intel's takes 256-bit instructions where there are 512-bit
-    # ones. The setting that lets oneDNN round them to bf16 sends them to oneDNN, which does so with AMX alone and is
-    # exact, and twice as fast, without (decision 005). Asked of the CPU, not measured: a run that is resumed must
-    # find the same.
+    # MKL computes products in fp32, and on CPUs other than Intel's it uses 256-bit instructions where there are 512-bit
+    # ones. The setting that allows oneDNN to round them to bf16 gives them to oneDNN, which rounds only with AMX, and
+    # is exact and twice as fast without (decision 005). The CPU is asked and not measured: a resumed run must find
+    # the same.
     if torch.cpu._is_avx512_bf16_supported() and not torch.cpu._is_amx_tile_supported():
         settings = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
         settings.fp32_precision = "bf16"
@@ -66,7 +66,7 @@ def prepare_cpu() -> None:
 
 @contextmanager
 def as_torch_has_it() -> Iterator[None]:
-    """Products in fp32 by torch's own choice, to compare with."""
+    """Products in fp32 as torch does them without `prepare_cpu`, to compare with."""
     settings = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     before, settings.fp32_precision = settings.fp32_precision, "none"
     try:

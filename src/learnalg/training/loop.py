@@ -12,8 +12,9 @@ A run looks at the validation split only. The test split is for `learnalg evalua
 from __future__ import annotations
 
 import json
+import math
 import time
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -26,6 +27,7 @@ from learnalg.config import RunConfig, replace_fields
 from learnalg.data import TrainingData, prefetch
 from learnalg.evaluation.evaluate import TOLERANCES, evaluate
 from learnalg.evaluation.result import Origin, Report, Result
+from learnalg.files import checksum
 from learnalg.models.weights import save_model, set_weights
 from learnalg.problem import Problem
 from learnalg.training.budget import with_budget
@@ -43,7 +45,7 @@ from learnalg.training.journal import Journal
 from learnalg.training.optim import learning_rate_share
 from learnalg.training.preflight import check_before_start, check_disk, check_tensorboard
 from learnalg.training.run import Run, provenance
-from learnalg.training.step import TrainState, first_weights, new_state, train_step
+from learnalg.training.step import TrainState, new_state, set_first_weights, train_step
 from learnalg.zoo.load import MODEL_FILE, RESULT_FILE, find_model, result_of
 
 LOG_EVERY = 10  # steps
@@ -72,26 +74,26 @@ class Silent:
 
 
 def train(config: RunConfig, out: Path, watcher: Watcher | None = None) -> Run:
-    """A new run in the folder `out`: checks, weights to start from, then the steps."""
+    """A new run in the folder `out`: checks, the weights to start from, all steps, the result."""
     with join_processes(config) as device:
         config = settle(config, device)
         check_before_start(config, out)
         state = new_state(config, device)
-        first_weights(state)
+        set_first_weights(state)
         run = Run.create(out, config) if is_first() else Run(out, config)
-        with run.locked() if is_first() else nullcontext():
+        with _lock(run):
             if is_first():
                 run.add_session(device=str(device), threads=config.train.threads)
-            return _train_to_the_end(run, state, watcher or Silent())
+            return _to_the_end(run, state, watcher or Silent())
 
 
 def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None, examples: int | None = None) -> Run:
     """Continues a run from its newest checkpoint, or from the one named; `examples` is another budget for it."""
     run = Run.open(folder)
-    if (folder / RESULT_FILE).is_file():  # also a run that stopped early is finished
+    if is_finished(folder):
         return run
     check_tensorboard(run.config)
-    with join_processes(run.config) as device, run.locked() if is_first() else nullcontext():
+    with join_processes(run.config) as device, _lock(run):
         tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
         if examples is not None:
             run = replace(run, config=with_budget(run.config, examples, int(metadata["step"])))
@@ -101,11 +103,21 @@ def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None, e
         if is_first():
             run.forget_metrics_after(state.step)
             forget_checkpoints_after(run.checkpoints, state.step)
+            run.save_config()
             budget = {} if examples is None else {"examples": examples}
-            if budget:
-                run.save_config()
             run.add_session(device=str(device), resumed_at=state.step, threads=run.config.train.threads, **budget)
-        return _train_to_the_end(run, state, watcher or Silent())
+        return _to_the_end(run, state, watcher or Silent())
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a run has its result, and the weights that the result is of. A run that stopped early has."""
+    model, result = folder / MODEL_FILE, folder / RESULT_FILE
+    return result.is_file() and model.is_file() and Result.read(result).sha256 == checksum(model)
+
+
+def _lock(run: Run) -> AbstractContextManager[None]:
+    """The first process writes; it alone locks the folder."""
+    return run.locked() if is_first() else nullcontext()
 
 
 def settle(config: RunConfig, device: torch.device) -> RunConfig:
@@ -122,30 +134,9 @@ def settle(config: RunConfig, device: torch.device) -> RunConfig:
     return replace_fields(config, precision="bf16" if pays else "fp32")
 
 
-def _train_to_the_end(run: Run, state: TrainState, watcher: Watcher) -> Run:
-    """All steps that are left, with a checkpoint now and then and one at the end; then the result."""
-    if is_first():
-        _save(run, state)
-    with catch_signals() as signals, closing(Journal(run, state.step)) as journal:
-        last_step = state.step if state.stopped else run.config.train.num_steps
-        started, before = time.monotonic(), state.seconds
-        saved_at = started
-        for batch in prefetch(TrainingData(run.config), state.step, last_step, run.config.train.workers):
-            train_step(state, own_part(batch))
-            state.seconds = before + time.monotonic() - started
-            is_last = state.step == last_step
-            _log(run, state, journal, watcher, is_last)
-            if _is_evaluated(run.config, state.step) or is_last:
-                state.stopped = _evaluate_along(run, state, journal, watcher)
-                is_last |= state.stopped
-            number = signals.received()
-            if is_first() and (number or is_last or time.monotonic() - saved_at >= run.config.train.checkpoint_seconds):
-                _save(run, state)
-                saved_at = time.monotonic()
-            if number and not is_last:
-                raise InterruptedRunError(number, state.step)
-            if is_last:
-                break
+def _to_the_end(run: Run, state: TrainState, watcher: Watcher) -> Run:
+    """All steps that are left, then the result."""
+    _take_steps(run, state, watcher)
     if is_first():
         watcher.on_final_evaluation(run.config.train.final_num)
         _write_result(run, state)
@@ -154,24 +145,42 @@ def _train_to_the_end(run: Run, state: TrainState, watcher: Watcher) -> Run:
     return run
 
 
-def _log(run: Run, state: TrainState, journal: Journal, watcher: Watcher, is_last: bool) -> None:
-    """The mean loss and the speed since the last line, every few steps."""
-    if state.step % LOG_EVERY and not is_last:
-        return
+def _take_steps(run: Run, state: TrainState, watcher: Watcher) -> None:
+    """Before each step, and behind the last: a checkpoint if it is time for one, and the end if it has come."""
+    config = run.config.train
+    batches = prefetch(TrainingData(run.config), state.step, config.num_steps, config.workers)
+    with catch_signals() as signals, closing(batches), closing(Journal(run, state.step)) as journal:
+        started, before, saved_at = time.monotonic(), state.seconds, -math.inf
+        while True:
+            is_done = state.stopped or state.step >= config.num_steps
+            number = signals.received()
+            if is_done or number or time.monotonic() - saved_at >= config.checkpoint_seconds:
+                _save(run, state)
+                saved_at = time.monotonic()
+            if is_done:
+                return
+            if number:
+                raise InterruptedRunError(number, state.step)
+            train_step(state, own_part(next(batches)))
+            state.seconds = before + time.monotonic() - started
+            is_last = state.step == config.num_steps
+            if state.step % LOG_EVERY == 0 or is_last:
+                _log(run, state, journal, watcher)
+            if is_last or state.step % max(1, round(config.eval_every / config.batch_size)) == 0:
+                state.stopped = _evaluate_along(run, state, journal, watcher)
+
+
+def _log(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> None:
+    """The mean loss and the speed since the last line."""
     if is_first():
         size, num_steps = run.config.train.batch_size, run.config.train.num_steps
-        loss = state.loss_sum / max(state.loss_tokens, 1)
+        loss = state.loss_sum / state.loss_tokens
         speed = journal.speed(state.step * size)
         share = learning_rate_share(run.config, state.step - 1)
         values = {"loss": loss, "learning_rate_share": share, "examples_per_second": speed}
         journal.add(state.step, state.seconds, values)
         watcher.on_log(state.step * size, loss, speed, (num_steps - state.step) * size / speed)
-    if state.step % LOG_EVERY == 0:
-        state.loss_sum, state.loss_tokens = 0.0, 0
-
-
-def _is_evaluated(config: RunConfig, step: int) -> bool:
-    return step % max(1, round(config.train.eval_every / config.train.batch_size)) == 0
+    state.loss_sum, state.loss_tokens = 0.0, 0
 
 
 def _evaluate_along(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> bool:
@@ -232,6 +241,8 @@ def origin_of(config: RunConfig) -> Origin | None:
 
 def _save(run: Run, state: TrainState) -> None:
     """A checkpoint, and the weights for whoever looks in meanwhile."""
+    if not is_first():
+        return
     tensors = {f"model.{name}": tensor for name, tensor in state.model.state_dict().items()}
     tensors |= {f"optim.{name}": tensor for name, tensor in state.optimizer.state_tensors().items()}
     kept = {

@@ -14,8 +14,8 @@ from torch.nn import functional as F
 
 
 class SoftTargets:
-    """Soft targets for one vocabulary. `written_V2` holds, for each word, the range of its neighbours; words that are
-    never written are not among them, or they would be learned as answers."""
+    """Soft targets for one vocabulary. `written_V2` has the range of each token's neighbours. Tokens that are never
+    written are in no range, or they would be learned as predictions."""
 
     def __init__(self, written_V2: Tensor, width: float) -> None:
         self.written_V2 = written_V2
@@ -23,34 +23,35 @@ class SoftTargets:
         self.bell_W = torch.exp(-0.5 * (self.offsets_W / width) ** 2)
 
     def __call__(self, targets_N: Tensor) -> tuple[Tensor, Tensor]:
-        """(N,) -> neighbouring words (N, W) and their weights, which sum to 1; words out of range weigh 0."""
-        words_NW = targets_N[:, None] + self.offsets_W
+        """(N,) -> neighbouring tokens (N, W) and their weights, which sum to 1; tokens out of range weigh 0."""
+        tokens_NW = targets_N[:, None] + self.offsets_W
         ranges_N2 = self.written_V2[targets_N]
-        inside_NW = (words_NW >= ranges_N2[:, :1]) & (words_NW < ranges_N2[:, 1:])
+        inside_NW = (tokens_NW >= ranges_N2[:, :1]) & (tokens_NW < ranges_N2[:, 1:])
         weights_NW = self.bell_W * inside_NW
-        return torch.where(inside_NW, words_NW, targets_N[:, None]), weights_NW / weights_NW.sum(1, keepdim=True)
+        return torch.where(inside_NW, tokens_NW, targets_N[:, None]), weights_NW / weights_NW.sum(1, keepdim=True)
 
 
 class _SoftCrossEntropy(torch.autograd.Function):
-    """Sum over n of -sum_w weight log softmax(logits)[word]. Its gradient, softmax minus target, is written over what
-    is kept of the forward pass, where autograd would keep and build more: a third of the time over a thousand words."""
+    """Sum over n of -sum_w weight log softmax(logits)[token]. Its gradient, softmax minus target, is written over
+    what the forward pass has saved, where autograd would save and build more: a third of the time over a thousand
+    tokens."""
 
     @staticmethod
-    def forward(ctx: Any, logits_NV: Tensor, words_NW: Tensor, weights_NW: Tensor) -> Tensor:
+    def forward(ctx: Any, logits_NV: Tensor, tokens_NW: Tensor, weights_NW: Tensor) -> Tensor:
         log_NV = F.log_softmax(logits_NV, dim=1, dtype=torch.float32)
-        loss = -(log_NV.gather(1, words_NW) * weights_NW).sum()
-        ctx.save_for_backward(log_NV, words_NW, weights_NW)
+        loss = -(log_NV.gather(1, tokens_NW) * weights_NW).sum()
+        ctx.save_for_backward(log_NV, tokens_NW, weights_NW)
         ctx.dtype = logits_NV.dtype
         return loss
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        log_NV, words_NW, weights_NW = ctx.saved_tensors
-        # Below e^-87 the vectorised exponential is 40 times slower, and a model that is sure of itself is there.
+        log_NV, tokens_NW, weights_NW = ctx.saved_tensors
+        # Below e^-87 the vectorised exponential is 40 times slower, and a confident model has such values.
         gradient_NV = log_NV.clamp_(min=-80).exp_()
         weights_NW = weights_NW * grads[0]
         gradient_NV.mul_(weights_NW.sum(1, keepdim=True))  # zero in rows of padding
-        gradient_NV.scatter_add_(1, words_NW, -weights_NW)
+        gradient_NV.scatter_add_(1, tokens_NW, -weights_NW)
         return gradient_NV.to(ctx.dtype), None, None
 
 
@@ -58,9 +59,9 @@ def sequence_loss(logits_BTV: Tensor, targets_BT: Tensor, pad: int, soft: SoftTa
     """Summed over all tokens but padding; divide by their number for the mean."""
     logits_NV, targets_N = logits_BTV.flatten(0, 1), targets_BT.flatten()
     if soft is None:
-        words_NW, weights_NW = targets_N[:, None], logits_NV.new_ones((len(targets_N), 1), dtype=torch.float32)
+        tokens_NW, weights_NW = targets_N[:, None], logits_NV.new_ones((len(targets_N), 1), dtype=torch.float32)
     else:
-        words_NW, weights_NW = soft(targets_N)
+        tokens_NW, weights_NW = soft(targets_N)
     weights_NW = weights_NW * (targets_N != pad)[:, None]
-    loss: Tensor = _SoftCrossEntropy.apply(logits_NV, words_NW, weights_NW)
+    loss: Tensor = _SoftCrossEntropy.apply(logits_NV, tokens_NW, weights_NW)
     return loss

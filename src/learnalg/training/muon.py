@@ -1,10 +1,9 @@
-"""Muon (Jordan et al., 2024) moves a hidden matrix along the nearest orthogonal matrix to its momentum: all directions of
-the update get the same length.
+"""Muon (Jordan et al., 2024) moves a hidden matrix along the nearest orthogonal matrix to its momentum: all directions
+of the update get the same length.
 
-That matrix is found by polynomials in the momentum, four where the original has five, since each has coefficients of its
-own (Amsel et al., 2025); matrices of one shape go through them together. torch.optim.Muon does it in bf16, which on CPUs
-without bf16 units is a hundred times slower than fp32: here it is done in bf16 on GPUs and in runs that are in bf16
-themselves.
+Polynomials in the momentum find that matrix: four, where the original has five, since each has its own coefficients
+(Amsel et al., 2025). Matrices of one shape are computed together. torch.optim.Muon computes in bf16, which is a hundred
+times slower than fp32 on CPUs without bf16 units: here bf16 is for GPUs and for runs in bf16.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from torch import Tensor, nn
 
 
 def _quintics(lowest: float, num: int) -> list[tuple[float, float, float]]:
-    """Polynomials a x + b x^3 + c x^5 that one after the other bring all of [lowest, 1] close to 1: each is the one
-    that misses 1 by least where the one before has left the values, found by Remez's exchange."""
+    """Polynomials a x + b x^3 + c x^5 that one after the other bring all of [lowest, 1] close to 1. Each has the smallest
+    error on the values that the one before leaves, found by Remez's exchange."""
     found, low, high = [], lowest, 1.0
     for _ in range(num):
         x = torch.tensor([low, 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high, high], dtype=torch.float64)
@@ -38,14 +37,14 @@ QUINTICS = _quintics(lowest=0.003, num=4)
 
 
 def orthogonalise(matrices: Tensor) -> Tensor:
-    """(num, m, n) -> about the nearest orthogonal matrices; singular values not tiny at first end near 1."""
+    """(num, m, n) -> nearly the nearest orthogonal matrices; singular values that are not tiny end near 1."""
     is_tall = matrices.shape[-2] > matrices.shape[-1]
     x = matrices.mT if is_tall else matrices
     # Beyond 1 the polynomials explode, and in bf16 a norm is off by up to 0.4 %.
     room = 1.02 if x.dtype == torch.bfloat16 else 1.0
     x = x / (room * x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     # A wide matrix is multiplied once, by the product of all polynomials in its Gram matrix: half the time. Not in
-    # bf16, where rounding errors of the Gram matrix grow.
+    # bf16, where the rounding errors of the Gram matrix grow.
     is_wide = x.shape[-1] >= 2 * x.shape[-2] and x.dtype == torch.float32
     x = _factor(x @ x.mT) @ x if is_wide else _one_by_one(x)
     return x.mT if is_tall else x
@@ -59,7 +58,7 @@ def _one_by_one(x: Tensor) -> Tensor:
 
 
 def _factor(gram: Tensor) -> Tensor:
-    """What `_one_by_one` multiplies a matrix with, from its Gram matrix; all these matrices commute."""
+    """What `_one_by_one` multiplies a matrix by, from its Gram matrix; all these matrices commute."""
     factor = torch.eye(gram.shape[-1], device=gram.device).expand_as(gram)
     for a, b, c in QUINTICS:
         step = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)

@@ -2,8 +2,8 @@
 
     --optimizer muon:learning_rate=0.02 --schedule linear:cooldown=0.7
 
-The learning rate is a pure function of the step, so that resuming needs no state. A schedule answers it as a share of
-the highest; an optimiser answers torch optimisers over the model's parameter groups.
+The learning rate is a function of the step alone, so that resuming needs no state. A schedule returns it as a share of
+the highest. An optimiser returns torch optimisers over the model's parameter groups.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from learnalg.training.muon import Muon
 
 
 class Progress(NamedTuple):
-    """Where a run is, behind its warm-up."""
+    """Where a run is, after its warm-up."""
 
     step: int  # from 0
     num_steps: int
@@ -43,16 +43,20 @@ def inverse_sqrt(at: Progress) -> float:
 
 def cosine(at: Progress, lowest: float = 0.0, period: int = 0, restarts: bool = False) -> float:
     """Falls along a cosine to the learning rate `lowest`, within `period` steps (0: the whole run), and stays there, or
-    starts again."""
+    restarts."""
+    if not 0 <= lowest <= at.highest:
+        raise ValueError(f"schedule cosine: lowest {lowest} is a learning rate, from 0 to the highest, {at.highest}")
+    if period < 0:
+        raise ValueError(f"schedule cosine: period {period} is a number of steps, or 0 for the whole run")
     done = (at.step - at.warmup) / (period or max(at.num_steps - at.warmup, 1))
     share = done % 1.0 if restarts else min(done, 1.0)
     return lowest / at.highest + (1 - lowest / at.highest) * 0.5 * (1 + math.cos(math.pi * share))
 
 
 def linear(at: Progress, cooldown: float = 0.5) -> float:
-    """Constant, then falls to zero over the last part of the run, the share `cooldown` of it."""
+    """Constant, then falls to zero over the last part of the run, which is the share `cooldown` of it."""
     if not 0 < cooldown <= 1:
-        raise ValueError(f"schedule linear: cooldown {cooldown} is a share of the run, in (0, 1]")
+        raise ValueError(f"schedule linear: cooldown {cooldown} is a share of the run: above 0, at most 1")
     return min(1.0, max(0.0, (at.num_steps - at.step) / max(cooldown * at.num_steps, 1)))
 
 
@@ -64,22 +68,26 @@ SCHEDULES: dict[str, Callable[..., float]] = {
 }
 
 
-def learning_rate_share(config: RunConfig, step: int, num_steps: int | None = None) -> float:
-    """The learning rate at a step (from 0), as a share of the highest."""
-    optim = config.optim
-    num_steps = config.train.num_steps if num_steps is None else num_steps
-    warmup = min(optim.warmup_steps, num_steps)
+def learning_rate_share(config: RunConfig, step: int) -> float:
+    """The learning rate at a step (from 0), as a share of the highest, times the factor of the stage."""
+    num_steps = config.train.num_steps
+    warmup = min(config.optim.warmup_steps, num_steps)
     stage = next((s for s, end in zip(config.stage, stage_ends(config), strict=True) if step < end), None)
     factor = stage.rate if stage else 1.0
     if step < warmup:
         return factor * (step + 1) / warmup
-    return factor * _schedule(optim.schedule)(Progress(step, num_steps, warmup, optim.learning_rate))
+    return factor * _schedule(config.optim.schedule)(Progress(step, num_steps, warmup, config.optim.learning_rate))
 
 
 @cache
 def _schedule(text: str) -> Callable[[Progress], float]:
     entry = find("schedule", text, SCHEDULES)
     return partial(entry, **options_of("schedule", text, entry))
+
+
+def check_schedule(config: RunConfig) -> None:
+    """Refuses a schedule that does not exist, or whose options cannot be, before the end of the warm-up finds it."""
+    _schedule(config.optim.schedule)(Progress(0, config.train.num_steps, 0, config.optim.learning_rate))
 
 
 def adam(model: Any, config: OptimConfig, bf16: bool) -> list[torch.optim.Optimizer]:
@@ -96,7 +104,9 @@ def adamw(model: Any, config: OptimConfig, bf16: bool, weight_decay: float = 0.0
 def muon(
     model: Any, config: OptimConfig, bf16: bool, learning_rate: float = 0.02, weight_decay: float = 0.0
 ) -> list[torch.optim.Optimizer]:
-    """Muon, with a learning rate of its own, for the matrices of hidden layers; AdamW for the rest."""
+    """Muon, with its own learning rate, for the matrices of hidden layers; AdamW for the rest."""
+    if not 0 < learning_rate < math.inf:
+        raise ValueError(f"optimizer muon: learning_rate {learning_rate} must be positive and finite")
     hidden = model.hidden_matrices()
     is_hidden = {id(p) for p in hidden}
     rest = [p for p in model.parameters() if id(p) not in is_hidden]
@@ -115,7 +125,7 @@ OPTIMIZERS: dict[str, Callable[..., list[torch.optim.Optimizer]]] = {"adam": ada
 
 
 class Optimizer:
-    """The torch optimisers of a run behind one step; `highest` keeps each group's learning rate before the schedule."""
+    """The torch optimisers of a run as one; `highest` has the learning rate of each group before the schedule."""
 
     def __init__(self, config: RunConfig, model: Any) -> None:
         self.config = config
@@ -123,7 +133,7 @@ class Optimizer:
         self.parts = make("optimizer", config.optim.optimizer, OPTIMIZERS, model, config.optim, bf16)
         self.highest = [[group["lr"] for group in part.param_groups] for part in self.parts]
         self.params = list(model.parameters())
-        learning_rate_share(config, 0)  # a schedule that does not exist is refused now
+        check_schedule(config)
 
     def step(self, step: int) -> None:
         """Clips, moves the weights at the learning rate of this step, and drops the gradients."""
@@ -137,7 +147,7 @@ class Optimizer:
             part.zero_grad(set_to_none=True)
 
     def state_tensors(self) -> dict[str, Tensor]:
-        """All moments, by part, place of the parameter and name."""
+        """All moments, as 'part.parameter.name'."""
         tensors: dict[str, Tensor] = {}
         for k, part in enumerate(self.parts):
             for index, entries in part.state_dict()["state"].items():

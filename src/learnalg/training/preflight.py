@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from learnalg.config import RunConfig
-from learnalg.data import SPLITS, Stream, TrainingData
+from learnalg.data import Stream, TrainingData
 from learnalg.models import build, count_parameters, sides
 from learnalg.problem import Problem, check_lengths
 from learnalg.problems import Task
@@ -20,16 +20,15 @@ from learnalg.training.optim import Optimizer
 
 
 def check_before_start(config: RunConfig, out: Path) -> None:
-    """Refuses, before there is a folder, what cannot be trained: names, sizes, combinations, and matrices that cannot be
-    drawn, solved or written in any split."""
+    """Refuses, before there is a folder, what cannot be trained: names, sizes, combinations, and matrices that cannot
+    be drawn, solved or written."""
     check_tensorboard(config)
     for problem in TrainingData(config).problems:
         check_lengths(problem, config)
         for name, task in problem.tasks:
             check_task(problem, name, task)
-    for split in SPLITS:
-        Stream(Problem(config.data), config.train.seed, split, 1).batch(0)
     TrainingData(config).batch(0)
+    Stream(Problem(config.data), config.train.seed, "valid", 1).batch(0)
     check_memory(config)
     with torch.device("meta"):
         model = build(config.model, *sides(Problem(config.data)))
@@ -38,16 +37,21 @@ def check_before_start(config: RunConfig, out: Path) -> None:
 
 
 def check_task(problem: Problem, name: str, task: Task) -> None:
-    """Whether a task's solutions have the shape that it says, on the largest matrices."""
-    m, n = problem.dims.rows[1], problem.dims.cols[1]
-    symmetric = task.symmetric or problem.config.symmetric
+    """Refuses a task whose solutions have another shape than it says, on the smallest and on the largest matrices."""
     rng = np.random.default_rng(0)
-    draws = [problem.ensemble.draw(rng, 4, *shape, symmetric).matrices for shape in task.operands(m, n)]
-    inputs = np.concatenate(draws, axis=2)
-    inputs = inputs[task.accept(inputs)]
-    found, said = task.solve(inputs).shape, (len(inputs), *task.output_shape(m, n))
-    if len(inputs) and found != said:
-        raise ValueError(f"task {name}: solve answers {found} for {len(inputs)} matrices of {m}x{n}, output_shape says {said}")
+    symmetric = task.symmetric or problem.config.symmetric
+    for m, n in zip(problem.dims.rows, problem.dims.cols, strict=True):
+        draws = [problem.ensemble.draw(rng, 4, *shape, symmetric).matrices for shape in task.operands(m, n)]
+        inputs = np.concatenate(draws, axis=2)
+        inputs = inputs[task.accept(inputs)]
+        if not len(inputs):
+            continue
+        found, expected = np.shape(task.solve(inputs)), (len(inputs), *task.output_shape(m, n))
+        if found != expected:
+            raise ValueError(
+                f"task {name}: solve gives the shape {found} for {len(inputs)} matrices of {m}x{n}, "
+                f"and output_shape says {expected}"
+            )
 
 
 def check_tensorboard(config: RunConfig) -> None:

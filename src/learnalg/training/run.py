@@ -22,12 +22,13 @@ from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.evaluation.result import Point
-from learnalg.files import read_json, write_json, write_whole
+from learnalg.files import json_text, read_json, read_json_list, write_json, write_whole
 
 try:
     import fcntl
 except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
+
 
 @dataclass(frozen=True)
 class Run:
@@ -79,19 +80,24 @@ class Run:
         return self.folder / "metrics.jsonl"
 
     def add_metrics(self, values: dict[str, Any]) -> None:
+        line = json_text(values, str(self.metrics_file))
         with self.metrics_file.open("a") as file:
-            file.write(json.dumps(values) + "\n")
+            file.write(line + "\n")
 
     def metrics(self) -> list[dict[str, Any]]:
         if not self.metrics_file.is_file():
             return []
-        lines = self.metrics_file.read_text().splitlines()
-        if lines and not _is_json(lines[-1]):  # a killed run may end in half a line
-            lines.pop()
-        return [json.loads(line) for line in lines]
+        lines, values = self.metrics_file.read_text().splitlines(), []
+        for number, line in enumerate(lines, 1):
+            try:
+                values.append(json.loads(line))
+            except ValueError as error:
+                if number < len(lines):
+                    raise ValueError(f"{self.metrics_file} is damaged in line {number}: {error}") from None
+        return values  # a killed run may end in half a line, which is left out
 
     def curve(self) -> tuple[Point, ...]:
-        """How it learned: its evaluations along the way."""
+        """The learning curve: all evaluations during training."""
         lines = (line for line in self.metrics() if "accuracy" in line)
         return tuple(Point(line["examples"], line["valid_loss"], line["accuracy"]) for line in lines)
 
@@ -106,15 +112,7 @@ class Run:
 
     def sessions(self) -> list[dict[str, Any]]:
         path = self.folder / "provenance.json"
-        return json.loads(path.read_text()) if path.is_file() else []
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
+        return read_json_list(path) if path.is_file() else []
 
 
 def provenance() -> dict[str, Any]:

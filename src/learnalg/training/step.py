@@ -1,6 +1,7 @@
-"""One step of training: a batch in, all weights moved once.
+"""One step of training: the loss of a batch, its gradient, and all weights moved once.
 
 >>> state = new_state(config, torch.device("cpu"))
+>>> set_first_weights(state)
 >>> train_step(state, TrainingData(config).batch(0))
 """
 
@@ -20,10 +21,10 @@ from learnalg.data import Batch, Stream
 from learnalg.models import build, decoder_input, sides
 from learnalg.models.weights import set_weights
 from learnalg.problem import Problem
+from learnalg.tokens.tokenizer import PAD
+from learnalg.training.devices import dropout_seed
 from learnalg.training.loss import SoftTargets, sequence_loss
 from learnalg.training.optim import Optimizer
-from learnalg.training.devices import dropout_seed
-from learnalg.tokens.tokenizer import PAD
 from learnalg.zoo.load import load_weights
 
 
@@ -42,11 +43,11 @@ class TrainState:
     stopped: bool = False  # early, on its criterion
 
 
-PRIOR_NUM = 4_096  # examples whose tokens are counted for the output's bias
+PRIOR_NUM = 4_096  # examples whose tokens are counted to start the output's bias
 
 
 def new_state(config: RunConfig, device: torch.device) -> TrainState:
-    """Weights of the seed, and everything that a step needs."""
+    """The weights of the seed, and all that a step needs."""
     torch.set_num_threads(config.train.threads)
     torch.manual_seed(config.train.seed)
     problem = Problem(config.data)
@@ -60,13 +61,14 @@ def new_state(config: RunConfig, device: torch.device) -> TrainState:
     return TrainState(config, model, optimizer, soft, device, forward)
 
 
-def first_weights(state: TrainState) -> None:
-    """What a new run starts with beyond the weights of its seed: those of another model, or of its encoder; and, where
-    the output is new and has a bias for each place, the frequencies of the tokens."""
+def set_first_weights(state: TrainState) -> None:
+    """What a new run starts with besides the weights of its seed: those of another model, or of its encoder; and the
+    token frequencies, where the output is new and has a bias for each place."""
     name, part = state.config.train.origin
     if name:
         set_weights(state.model, load_weights(name)[1], name, part)
-    if state.config.model.output_bias == "place" and (not name or part == "encoder"):
+    is_new_output = not name or part == "encoder"
+    if is_new_output and state.config.model.output_bias == "place":
         problem = Problem(state.config.data)
         first = Stream(problem, state.config.train.seed, "train", PRIOR_NUM).batch(0)
         state.model.set_prior(torch.from_numpy(first.targets).to(state.device))
@@ -88,9 +90,9 @@ def train_step(state: TrainState, batch: Batch) -> None:
         world = dist.get_world_size()
         dist.all_reduce(num_tokens)
     loss = loss_sum * (world / float(num_tokens))
-    further = state.model.auxiliary_loss(source_BS, read_BT)
-    if further is not None:
-        loss = loss + further
+    auxiliary = state.model.auxiliary_loss(source_BS, read_BT)
+    if auxiliary is not None:
+        loss = loss + auxiliary
     loss.backward()
     state.optimizer.step(state.step)
     state.step += 1

@@ -1,8 +1,9 @@
-"""Files are whole or not there, and what is damaged is said to be."""
+"""Files are whole or not there, and what is damaged is refused."""
 
 import errno
 import hashlib
 import json
+import math
 import os
 import pickle
 import resource
@@ -10,15 +11,7 @@ import resource
 import pytest
 import torch
 
-from learnalg.training.checkpoint import (
-    is_sound,
-    list_checkpoints,
-    load_checkpoint,
-    load_tensors,
-    save_checkpoint,
-    save_tensors,
-    write_whole,
-)
+from learnalg.files import checksum, load_tensors, read_json, read_json_list, save_tensors, write_json, write_whole
 
 TENSORS = {
     "weights": torch.randn(3, 4, generator=torch.Generator().manual_seed(1)),
@@ -27,16 +20,6 @@ TENSORS = {
     "count": torch.tensor(2**40),
     "transposed": torch.arange(6.0).reshape(2, 3).T,
 }
-
-
-def save(folder, *steps):
-    return [save_checkpoint(folder, step, {"w": torch.full((50,), float(step))}, {"step": str(step)}) for step in steps]
-
-
-def flip_a_bit(path):
-    content = bytearray(path.read_bytes())
-    content[-9] ^= 1
-    path.write_bytes(content)
 
 
 def full(*arguments):
@@ -89,80 +72,6 @@ def test_a_file_is_flushed_before_it_takes_its_place(tmp_path, monkeypatch):
     assert (tmp_path / "file").read_bytes() == b"new"
 
 
-def test_a_checkpoint_that_fails_leaves_the_last_one_to_resume_from(tmp_path, monkeypatch):
-    save(tmp_path, 10)
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        save(tmp_path, 20)
-    assert load_checkpoint(tmp_path)[1] == {"step": "10"}
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["00000010.ckpt", "00000010.json"]
-
-
-def test_the_newest_is_loaded_and_two_are_kept(tmp_path):
-    save(tmp_path / "checkpoints", 5, 10, 100, 20)
-    names = sorted(p.name for p in (tmp_path / "checkpoints").iterdir())
-    assert names == ["00000020.ckpt", "00000020.json", "00000100.ckpt", "00000100.json"]
-    tensors, metadata = load_checkpoint(tmp_path / "checkpoints")
-    assert metadata["step"] == "100"
-    assert torch.equal(tensors["w"], torch.full((50,), 100.0))
-
-
-def test_a_checkpoint_can_be_named(tmp_path):
-    save(tmp_path, 10, 20)
-    assert load_checkpoint(tmp_path, "00000010.ckpt")[1]["step"] == "10"
-    with pytest.raises(ValueError, match=r"no checkpoint '30'.*00000010.ckpt, 00000020.ckpt"):
-        load_checkpoint(tmp_path, "30")
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        flip_a_bit,
-        lambda path: path.write_bytes(path.read_bytes()[:-1]),
-        lambda path: path.write_bytes(b""),
-        lambda path: path.write_bytes(path.read_bytes() + b"\0"),
-        lambda path: path.with_suffix(".json").write_text('{"step": 20, "sha'),
-        lambda path: path.with_suffix(".json").write_text('{"step": 20}'),
-        lambda path: path.with_suffix(".json").write_text("[]"),
-    ],
-    ids=["a bit", "truncated", "empty", "longer", "half a checksum", "no checksum", "no object"],
-)
-def test_a_damaged_checkpoint_is_refused_with_the_name_of_the_last_good_one(tmp_path, damage):
-    _, newest = save(tmp_path, 10, 20)
-    damage(newest)
-    assert not is_sound(newest)
-    with pytest.raises(ValueError, match=r"00000020.ckpt is damaged; the last good one is 00000010.ckpt"):
-        load_checkpoint(tmp_path)
-    assert load_checkpoint(tmp_path, "00000010.ckpt")[1]["step"] == "10"
-
-
-def test_when_all_are_damaged_none_is_named(tmp_path):
-    for path in save(tmp_path, 10, 20):
-        flip_a_bit(path)
-    with pytest.raises(ValueError, match="damaged; no other is good"):
-        load_checkpoint(tmp_path)
-
-
-def test_a_checkpoint_without_its_checksum_does_not_count(tmp_path):
-    older, newest = save(tmp_path, 10, 20)
-    newest.with_suffix(".json").unlink()
-    assert list_checkpoints(tmp_path) == [older]
-    assert load_checkpoint(tmp_path)[1]["step"] == "10"
-
-
-@pytest.mark.parametrize("exists", [True, False])
-def test_a_folder_without_checkpoints_is_refused(tmp_path, exists):
-    folder = tmp_path if exists else tmp_path / "missing"
-    with pytest.raises(ValueError, match="has no checkpoint"):
-        load_checkpoint(folder)
-
-
-def test_the_checksum_is_that_of_the_file(tmp_path):
-    (path,) = save(tmp_path, 10)
-    entry = json.loads(path.with_suffix(".json").read_text())
-    assert entry == {"step": 10, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-
-
 @pytest.mark.parametrize("content", [b"", b"not tensors at all", b"\xff" * 100])
 def test_what_is_no_safetensors_file_is_refused(tmp_path, content):
     path = tmp_path / "a.safetensors"
@@ -203,3 +112,40 @@ def test_a_pickle_is_refused_and_not_executed(tmp_path, write):
     assert not sprung.exists()
     pickle.loads(pickle.dumps(Trap(sprung)))  # the trap does work
     assert sprung.exists()
+
+
+def test_the_checksum_is_that_of_the_file(tmp_path):
+    found = save_tensors(tmp_path / "a.safetensors", TENSORS, {})
+    assert found == checksum(tmp_path / "a.safetensors")
+    assert found == hashlib.sha256((tmp_path / "a.safetensors").read_bytes()).hexdigest()
+
+
+def test_json_comes_back_as_it_was(tmp_path):
+    values = {"loss": 0.1, "names": ["a", None, True], "nested": {"count": 2**60}}
+    write_json(tmp_path / "a.json", values)
+    assert read_json(tmp_path / "a.json") == values
+    write_json(tmp_path / "a.json", [values])
+    assert read_json_list(tmp_path / "a.json") == [values]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_not_finite_is_not_written(tmp_path, value):
+    path = tmp_path / "a.json"
+    write_json(path, {"loss": 1.0})
+    with pytest.raises(ValueError, match=rf"a\.json: report\.losses\.1 = {value} cannot be written"):
+        write_json(path, {"num": 3, "report": {"name": "a", "losses": [0.5, value]}})
+    assert json.loads(path.read_text()) == {"loss": 1.0}
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("read", [read_json, read_json_list])
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [(None, "no such file"), (b"", "damaged"), (b'{"a": 1', "damaged"), (b"\xff", "damaged"), (b"7", "expected a JSON")]
+    + [(b"[" * 100_000, "damaged")],
+)
+def test_damaged_json_is_refused_by_name(tmp_path, read, content, complaint):
+    if content is not None:
+        (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(ValueError, match=rf"a\.json.*{complaint}"):
+        read(tmp_path / "a.json")

@@ -1,7 +1,7 @@
 """Golden losses: 50 steps of each architecture, encoding family and optimiser at a fixed seed, on one thread.
 
 A refactoring must not change what is learned. Losses are compared to rounding: CPUs add in different orders, and 50
-steps let the difference grow to some 1e-4. To write them anew, on purpose: `python tests/test_golden_losses.py`.
+steps let the difference grow to some 1e-4. To write them anew, on purpose: `python tests/training/test_golden_losses.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from learnalg.data import TrainingData
 from learnalg.training.loop import settle
 from learnalg.training.step import new_state, train_step
 
-GOLDEN = Path(__file__).parent / "golden" / "losses.json"
+GOLDEN = Path(__file__).parents[1] / "golden" / "losses.json"
 STEPS, SHOWN = 50, (1, 2, 5, 10, 20, 50)
 
 SMALL: dict[str, Any] = {

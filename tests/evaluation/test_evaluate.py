@@ -10,23 +10,37 @@ import torch
 
 from learnalg.config import DataConfig
 from learnalg.data import Batch, Group, Stream, fixed_set
-from learnalg.evaluation.evaluate import NORMS, evaluate, judge, predict, save_predictions, teacher_forced, wilson
+from learnalg.evaluation.evaluate import (
+    evaluate,
+    predict,
+    predictions_of,
+    report_of,
+    save_predictions,
+    teacher_forced,
+)
+from learnalg.evaluation.judge import NORMS, judge
+from learnalg.evaluation.result import wilson
 from learnalg.models import build, sides
-from learnalg.training.run import load_model
+from learnalg.problem import Problem
 from learnalg.problems import TASKS
 from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_TASK, PAD
+from learnalg.zoo.load import load_model
 
-NAMES = list(NORMS)
 RECONSTRUCTED = ("eigenvectors", "svd", "inverse", "symmetric_inverse")
-JOINT = DataConfig(task="cotraining", subset=("TADM",), dim="1-2")
+
+def problem_of(**fields):
+    return Problem(DataConfig(**fields))
+
+
+JOINT = problem_of(task="TADM", dim="1-2")
 
 
 @pytest.fixture
 def answer(monkeypatch):
-    """answer(config, change, num): the report on change(targets, batch) in place of a model's predictions."""
+    """answer(problem, change, num): the report on change(targets, batch) in place of a model's predictions."""
 
-    def report(config, change, num=200, **arguments):
-        batches = fixed_set(config, num, seed=3)
+    def report(problem, change, num=200, **arguments):
+        batches = fixed_set(problem, num, seed=3)
 
         def predicted(*_):
             batch = next(batches)
@@ -34,7 +48,7 @@ def answer(monkeypatch):
 
         monkeypatch.setattr("learnalg.evaluation.evaluate.predict", predicted)
         monkeypatch.setattr("learnalg.evaluation.evaluate.teacher_forced", lambda model, batch: (2.0 * len(batch), len(batch)))
-        return evaluate(torch.nn.Identity(), config, num, seed=3, **arguments)
+        return evaluate(torch.nn.Identity(), problem, num, seed=3, **arguments)
 
     return report
 
@@ -43,23 +57,23 @@ def right(targets, batch):
     return targets
 
 
-def written(config, matrix, task=0):
+def written(problem, matrix, task=0):
     """The tokens of a prediction: one matrix and its end."""
-    ids = config.tokenizers[1].encode(np.asarray(matrix, dtype=float)[None], task)
+    ids = problem.tokenizers[1].encode(np.asarray(matrix, dtype=float)[None], task)
     return np.pad(ids, ((0, 0), (0, 1)), constant_values=END)
 
 
-def one_example(config, matrix, solution):
+def one_example(problem, matrix, solution):
     matrix, solution = np.asarray(matrix, dtype=float), np.asarray(solution, dtype=float)
-    source = config.tokenizers[0].encode(matrix[None])
+    source = problem.tokenizers[0].encode(matrix[None])
     group = Group(0, matrix.shape, np.array([0]), matrix[None], solution[None])
-    return Batch(source, written(config, solution), (group,))
+    return Batch(source, written(problem, solution), (group,))
 
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("dim", ["3", "1-4"])
 def test_the_solution_itself_is_well_formed_and_exact(answer, task, dim):
-    report = answer(DataConfig(task=task, dim=dim), right, tolerances=(0,))
+    report = answer(problem_of(task=task, dim=dim), right, tolerances=(0,))
     assert (report.well_formed, report.malformed) == (1.0, {})
     assert {norm: shares["0"] for norm, shares in report.accuracy.items()} == {"l1": 1.0, "l2": 1.0, "linf": 1.0}
 
@@ -68,24 +82,24 @@ def test_the_solution_itself_is_well_formed_and_exact(answer, task, dim):
 @pytest.mark.parametrize("encoding", ["p10", "p1000", "b1999", "fp15"])
 def test_the_rounded_solution_is_within_one_percent(answer, task, encoding):
     # Three digits: half a unit in the last place is at most 0.5 % of any coefficient.
-    config = DataConfig(task=task, dim="1-4", output_encoding=encoding)
-    report = answer(config, right, tolerances=(0.05, 0.02, 0.01), norms=tuple(NORMS))
+    problem = problem_of(task=task, dim="1-4", output_encoding=encoding)
+    report = answer(problem, right, tolerances=(0.05, 0.02, 0.01), norms=tuple(NORMS))
     assert {share for shares in report.accuracy.values() for share in shares.values()} == {1.0}
 
 
 def test_a_transposed_matrix_has_no_error_at_all():
-    config = DataConfig(task="transpose", dim="2x3")
-    (batch,) = fixed_set(config, 100, 0)
-    judged, _ = judge(config, batch, batch.targets)
+    problem = problem_of(task="transpose", dim="2x3")
+    (batch,) = fixed_set(problem, 100, 0)
+    judged, _ = judge(problem, batch, batch.targets)
     for norm in NORMS:
         assert (judged.errors[norm] == 0).all() and (judged.distances[norm] == 0).all()
 
 
 @pytest.mark.parametrize("task", ["inverse", "symmetric_inverse"])
 def test_the_rounded_inverse_is_right_as_far_as_rounding_allows(task):
-    config = DataConfig(task=task, dim="3")
-    (batch,) = fixed_set(config, 500, 0)
-    judged, _ = judge(config, batch, batch.targets)
+    problem = problem_of(task=task, dim="3")
+    (batch,) = fixed_set(problem, 500, 0)
+    judged, _ = judge(problem, batch, batch.targets)
     (group,) = batch.groups
     # |P M - Id| <= |P - M^-1| |M|, coefficient by coefficient, and rounding moves each by 0.5 % at most.
     bound = 0.005 * (np.abs(group.solutions) @ np.abs(group.inputs)).sum(axis=(1, 2)) / 3
@@ -97,9 +111,9 @@ def test_the_rounded_inverse_is_right_as_far_as_rounding_allows(task):
 
 @pytest.mark.parametrize("task", ["eigenvectors", "svd"])
 def test_rounded_vectors_reconstruct_the_matrix(task):
-    config = DataConfig(task=task, dim="3", output_encoding="p10000")
-    (batch,) = fixed_set(config, 500, 0)
-    judged, _ = judge(config, batch, batch.targets)
+    problem = problem_of(task=task, dim="3", output_encoding="p10000")
+    (batch,) = fixed_set(problem, 500, 0)
+    judged, _ = judge(problem, batch, batch.targets)
     # Four digits move H by 0.05 %, H^T M H by twice that; |M| in L1 is up to 3 |D|.
     assert judged.correct("l1", 0.01).all()
     assert (judged.errors["l1"] != judged.distances["l1"]).any()
@@ -107,8 +121,8 @@ def test_rounded_vectors_reconstruct_the_matrix(task):
 
 @pytest.mark.parametrize(("task", "shape"), [("transpose", (2, 3)), ("add", (2, 2)), ("eigenvalues", (1, 3))])
 def test_a_wrong_shape_is_wrong_but_well_formed(answer, task, shape):
-    config = DataConfig(task=task, dim="3x2" if task == "add" else "3")
-    report = answer(config, lambda t, batch: written(config, np.ones(shape)).repeat(len(t), axis=0), num=20)
+    problem = problem_of(task=task, dim="3x2" if task == "add" else "3")
+    report = answer(problem, lambda t, batch: written(problem, np.ones(shape)).repeat(len(t), axis=0), num=20)
     assert (report.well_formed, report.malformed) == (1.0, {})
     assert report.accuracy["l1"] == {"0.05": 0.0, "0.02": 0.0, "0.01": 0.0, "0.005": 0.0}
 
@@ -124,7 +138,7 @@ def test_the_token_of_another_task_is_wrong_but_well_formed(answer):
 
 
 def test_malformed_predictions_are_counted_apart_with_their_reasons(answer):
-    config = DataConfig(task="transpose", dim="2")  # V2 V2, four numbers of three tokens, an end
+    problem = problem_of(task="transpose", dim="2")  # V2 V2, four numbers of three tokens, an end
 
     def damage(targets, batch):
         targets[0] = PAD
@@ -136,30 +150,30 @@ def test_malformed_predictions_are_counted_apart_with_their_reasons(answer):
         targets[6, 2:5] = targets[6, [4, 3, 2]]
         return targets
 
-    report = answer(config, damage, num=20, tolerances=(0,))
+    report = answer(problem, damage, num=20, tolerances=(0,))
     assert report.malformed == {"no end": 2, "no dimensions": 1, "too short": 1, "too long": 1, "not a number": 2}
     assert report.well_formed == pytest.approx(13 / 20)
     assert report.accuracy["l1"]["0"] == pytest.approx(13 / 20)
 
 
 def test_a_sequence_shorter_than_its_header_is_malformed(answer):
-    report = answer(DataConfig(task="transpose", dim="2"), lambda t, batch: t[:, :1], num=5)
+    report = answer(problem_of(task="transpose", dim="2"), lambda t, batch: t[:, :1], num=5)
     assert (report.well_formed, report.malformed) == (0.0, {"no end": 5})
 
 
 @pytest.mark.parametrize(("off", "is_exact"), [(0.0, True), (0.004, True), (0.01, False), (-0.01, False)])
 def test_tolerance_zero_asks_for_the_last_digit(off, is_exact):
-    config = DataConfig(task="transpose", dim="1x2")
-    batch = one_example(config, [[3.14, -2.5]], [[3.141], [-2.5]])  # three digits: 3.14
-    judged, _ = judge(config, batch, written(config, [[3.14 + off], [-2.5]]))
+    problem = problem_of(task="transpose", dim="1x2")
+    batch = one_example(problem, [[3.14, -2.5]], [[3.141], [-2.5]])  # three digits: 3.14
+    judged, _ = judge(problem, batch, written(problem, [[3.14 + off], [-2.5]]))
     assert judged.correct("l1", 0).tolist() == [is_exact]
     assert judged.correct("l1", 0.005).tolist() == [True]
 
 
 def test_norms_by_hand():
-    config = DataConfig(task="transpose", dim="2")
-    batch = one_example(config, [[1, 3], [2, -4]], [[1, 2], [3, -4]])
-    judged, values = judge(config, batch, written(config, [[1.5, 2], [3, -6]]))
+    problem = problem_of(task="transpose", dim="2")
+    batch = one_example(problem, [[1, 3], [2, -4]], [[1, 2], [3, -4]])
+    judged, values = judge(problem, batch, written(problem, [[1.5, 2], [3, -6]]))
     expected = {"l1": 2.5 / 10, "l2": math.sqrt(4.25 / 30), "linf": 2 / 4, "l2-squared": 4.25 / 30}
     assert {norm: float(e[0]) for norm, e in judged.errors.items()} == pytest.approx(expected)
     assert {norm: float(e[0]) for norm, e in judged.distances.items()} == pytest.approx(expected)
@@ -168,9 +182,9 @@ def test_norms_by_hand():
 
 
 def test_the_inverse_by_hand():
-    config = DataConfig(task="inverse", dim="2")
-    batch = one_example(config, [[2, 0], [0, 4]], [[0.5, 0], [0, 0.25]])
-    judged, _ = judge(config, batch, written(config, [[0.5, 0.1], [0, 0.3]]))
+    problem = problem_of(task="inverse", dim="2")
+    batch = one_example(problem, [[2, 0], [0, 4]], [[0.5, 0], [0, 0.25]])
+    judged, _ = judge(problem, batch, written(problem, [[0.5, 0.1], [0, 0.3]]))
     # P M - Id = [[0, 0.4], [0, 0.2]] beside Id; P - O = [[0, 0.1], [0, 0.05]] beside O.
     expected = {"l1": 0.6 / 2, "l2": math.sqrt(0.2 / 2), "linf": 0.4, "l2-squared": 0.2 / 2}
     assert {norm: float(e[0]) for norm, e in judged.errors.items()} == pytest.approx(expected)
@@ -178,32 +192,32 @@ def test_the_inverse_by_hand():
 
 
 def test_a_solution_of_zero_is_right_only_when_met():
-    config = DataConfig(task="transpose", dim="1")
-    batch = one_example(config, [[0]], [[0]])
-    assert judge(config, batch, written(config, [[0]]))[0].errors["l1"].tolist() == [0.0]
-    assert judge(config, batch, written(config, [[0.1]]))[0].errors["l1"].tolist() == [np.inf]
+    problem = problem_of(task="transpose", dim="1")
+    batch = one_example(problem, [[0]], [[0]])
+    assert judge(problem, batch, written(problem, [[0]]))[0].errors["l1"].tolist() == [0.0]
+    assert judge(problem, batch, written(problem, [[0.1]]))[0].errors["l1"].tolist() == [np.inf]
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_prediction_of_zeros_is_wrong(answer, task):
-    config = DataConfig(task=task, dim="3")
-    zeros = np.zeros(config.tasks[0][1].output_shape(3, 3))
-    report = answer(config, lambda targets, batch: written(config, zeros).repeat(len(targets), axis=0), num=20)
+    problem = problem_of(task=task, dim="3")
+    zeros = np.zeros(problem.tasks[0][1].output_shape(3, 3))
+    report = answer(problem, lambda targets, batch: written(problem, zeros).repeat(len(targets), axis=0), num=20)
     assert report.well_formed == 1.0
     assert report.accuracy["l1"]["0.05"] == 0.0
 
 
 def test_an_inverse_is_judged_against_the_matrix_seen():
-    config = DataConfig(task="inverse", dim="2", noise=0.3, output_encoding="p10000")
-    batch = Stream(config, 1, "test", 100).batch(0)
+    problem = problem_of(task="inverse", dim="2", noise=0.3, output_encoding="p10000")
+    batch = Stream(problem, 1, "test", 100).batch(0)
     (group,) = batch.groups
-    of_seen = np.concatenate([written(config, np.linalg.inv(seen)) for seen in group.inputs])
-    judged, _ = judge(config, batch, of_seen)
+    of_seen = np.concatenate([written(problem, np.linalg.inv(seen)) for seen in group.inputs])
+    judged, _ = judge(problem, batch, of_seen)
     well_conditioned = np.linalg.cond(group.inputs) < 20
     assert well_conditioned.sum() > 30
     assert judged.correct("l1", 0.05)[well_conditioned].all()
     assert judged.distances["l1"].mean() > 0.1
-    of_clean, _ = judge(config, batch, batch.targets)
+    of_clean, _ = judge(problem, batch, batch.targets)
     assert of_clean.correct("l1", 0.05).mean() < 0.5
     assert of_clean.correct("l1", 0.05, distance=True).all()
 
@@ -211,7 +225,7 @@ def test_an_inverse_is_judged_against_the_matrix_seen():
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("change", [right, lambda targets, batch: np.full_like(targets, PAD)], ids=["right", "no end"])
 def test_the_distance_is_reported_for_tasks_judged_otherwise(answer, task, change):
-    report = answer(DataConfig(task=task, dim="3"), change, num=20)
+    report = answer(problem_of(task=task, dim="3"), change, num=20)
     assert bool(report.distance_accuracy) == (task in RECONSTRUCTED)
 
 
@@ -234,17 +248,17 @@ def half_wrong(targets, batch):
     return targets
 
 
-@pytest.mark.parametrize("config", [JOINT, DataConfig(task="transpose", dim="1-3x2-3")], ids=["joint", "rectangles"])
-def test_breakdowns_sum_to_the_total(answer, config):
-    report = answer(config, half_wrong, num=300, tolerances=(0, 0.05))
+@pytest.mark.parametrize("problem", [JOINT, problem_of(task="transpose", dim="1-3x2-3")], ids=["joint", "rectangles"])
+def test_breakdowns_sum_to_the_total(answer, problem):
+    report = answer(problem, half_wrong, num=300, tolerances=(0, 0.05))
     assert 0.2 < report.accuracy["l1"]["0"] < 0.5
     for parts in (report.by_dimension, report.by_task):
-        assert sum(part["num"] for part in parts.values()) == 300
-        mean = sum(part["num"] * part["well_formed"] for part in parts.values()) / 300
+        assert sum(part.num for part in parts.values()) == 300
+        mean = sum(part.num * part.well_formed for part in parts.values()) / 300
         assert mean == pytest.approx(report.well_formed) == pytest.approx(2 / 3)
         for norm in ("l1", "l2", "linf"):
             for tolerance in ("0", "0.05"):
-                mean = sum(part["num"] * part["accuracy"][norm][tolerance] for part in parts.values()) / 300
+                mean = sum(part.num * part.accuracy[norm][tolerance] for part in parts.values()) / 300
                 assert mean == pytest.approx(report.accuracy[norm][tolerance])
 
 
@@ -252,7 +266,7 @@ def test_breakdowns_name_every_dimension_and_task(answer):
     report = answer(JOINT, right)
     assert set(report.by_task) == {"transpose", "add", "matvec", "matmul"}
     assert set(report.by_dimension) == {"1x1", "2x2"}
-    rectangles = answer(DataConfig(task="transpose", dim="1-2x3"), right)
+    rectangles = answer(problem_of(task="transpose", dim="1-2x3"), right)
     assert set(rectangles.by_dimension) == {"1x3", "2x3"}
     assert set(rectangles.by_task) == {"transpose"}
 
@@ -265,7 +279,7 @@ def test_a_breakdown_finds_the_task_that_fails(answer):
         return targets
 
     by_task = answer(JOINT, spoil_add, tolerances=(0,)).by_task
-    assert {name: part["accuracy"]["l1"]["0"] for name, part in by_task.items()} == {
+    assert {name: part.accuracy["l1"]["0"] for name, part in by_task.items()} == {
         "transpose": 1.0,
         "add": 0.0,
         "matvec": 1.0,
@@ -274,15 +288,14 @@ def test_a_breakdown_finds_the_task_that_fails(answer):
 
 
 def test_a_report_is_json_with_what_was_tested(answer):
-    config = DataConfig(task="add", dim="2", ensemble=("laplace",), noise=0.1)
-    report = json.loads(json.dumps(dataclasses.asdict(answer(config, half_wrong, num=50))))
+    problem = problem_of(task="add", dim="2", ensemble=("laplace",), noise=0.1)
+    report = json.loads(json.dumps(dataclasses.asdict(answer(problem, half_wrong, num=50))))
     assert (report["task"], report["num"], report["seed"], report["loss"]) == ("add", 50, 3, 2.0)
     assert report["data"] == {
         "dim": "2",
         "ensemble": ["laplace"],
         "amplitude": [10.0],
         "sigma_factor": 1.0,
-        "spread": 1.0,
         "noise": 0.1,
     }
     for norm, shares in report["accuracy"].items():
@@ -306,7 +319,7 @@ def test_a_report_is_json_with_what_was_tested(answer):
 )
 def test_bad_arguments_are_refused(arguments, complaint):
     with pytest.raises(ValueError, match=complaint):
-        evaluate(torch.nn.Identity(), DataConfig(), **arguments)
+        evaluate(torch.nn.Identity(), problem_of(), **arguments)
 
 
 # With a model.
@@ -314,58 +327,60 @@ def test_bad_arguments_are_refused(arguments, complaint):
 
 @pytest.fixture(scope="module")
 def trained(tiny_run):
-    return load_model(tiny_run.folder)
+    config, model = load_model(tiny_run.folder)
+    return Problem(config.data), model
 
 
 @pytest.fixture(scope="module")
 def untrained(tiny_config):
-    config = tiny_config(dim="1-3", zero_init=False)
+    config = tiny_config(paper=True, task="transpose", dim="1-3")
+    problem = Problem(config.data)
     torch.manual_seed(1)
-    return config, build(config.model, *sides(config.data)).eval()
+    return problem, build(config.model, *sides(problem)).eval()
 
 
 @pytest.mark.parametrize("width", [1, 3])
 def test_predictions_do_not_depend_on_the_decoding_batch(trained, width):
-    config, model = trained
-    (batch,) = fixed_set(config.data, 60, 0)
-    whole = predict(model, config.data, batch.sources, beam_width=width)
-    np.testing.assert_array_equal(predict(model, config.data, batch.sources, beam_width=width, rows=7), whole)
-    alone = predict(model, config.data, batch.sources[5:6], beam_width=width)
+    problem, model = trained
+    (batch,) = fixed_set(problem, 60, 0)
+    whole = predict(model, problem, batch.sources, beam_width=width)
+    np.testing.assert_array_equal(predict(model, problem, batch.sources, beam_width=width, rows=7), whole)
+    alone = predict(model, problem, batch.sources[5:6], beam_width=width)
     np.testing.assert_array_equal(alone, whole[5:6])
 
 
 def test_evaluation_repeats_itself_and_seeds_differ(trained):
-    config, model = trained
-    one, same, other = (evaluate(model, config.data, 100, seed) for seed in (0, 0, 1))
+    problem, model = trained
+    one, same, other = (evaluate(model, problem, 100, seed) for seed in (0, 0, 1))
     assert (one.accuracy, one.loss, one.by_dimension) == (same.accuracy, same.loss, same.by_dimension)
     assert one.loss != other.loss
 
 
 def test_the_model_learned_and_the_report_says_so(trained, untrained):
-    report = evaluate(trained[1], trained[0].data, 300)
+    report = evaluate(trained[1], trained[0], 300)
     assert report.accuracy["l1"]["0.05"] > 0.5 > report.accuracy["l1"]["0.005"]
     shares = list(report.accuracy["l1"].values())
     assert shares == sorted(shares, reverse=True)
     assert report.loss < 1.5
-    random = evaluate(untrained[1], untrained[0].data, 100)
+    random = evaluate(untrained[1], untrained[0], 100)
     assert random.accuracy["l1"]["0.05"] == 0 and random.loss > 3
 
 
 def test_the_loss_is_the_mean_over_tokens(trained):
-    config, model = trained
-    (batch,) = fixed_set(config.data, 1, 0)
+    problem, model = trained
+    (batch,) = fixed_set(problem, 1, 0)
     target = torch.from_numpy(batch.targets)
     read = torch.cat([torch.tensor([[END]]), target[:, :-1]], dim=1)
     with torch.no_grad():
         log = model(torch.from_numpy(batch.sources), read).log_softmax(-1)
     expected = -log[0, torch.arange(target.shape[1]), target[0]].mean()
-    assert evaluate(model, config.data, 1).loss == pytest.approx(float(expected), rel=1e-5)
+    assert evaluate(model, problem, 1).loss == pytest.approx(float(expected), rel=1e-5)
     assert teacher_forced(model, batch)[1] == target.shape[1]
 
 
 def test_padding_counts_for_nothing_in_the_loss(trained):
-    config, model = trained
-    (batch,) = fixed_set(config.data, 20, 0)
+    problem, model = trained
+    (batch,) = fixed_set(problem, 20, 0)
     assert (batch.targets == PAD).any()
     total, tokens = teacher_forced(model, batch)
     assert tokens == (batch.targets != PAD).sum()
@@ -374,38 +389,51 @@ def test_padding_counts_for_nothing_in_the_loss(trained):
 
 
 def test_another_ensemble_is_another_test(trained):
-    config, model = trained
-    data = dataclasses.replace(config.data, ensemble=("laplace",), sigma_factor=3.0)
-    usual, other = evaluate(model, config.data, 200), evaluate(model, data, 200)
-    assert (usual.data["ensemble"], other.data["ensemble"]) == (("iid-uniform",), ("laplace",))
+    problem, model = trained
+    wilder = Problem(dataclasses.replace(problem.config, ensemble=("laplace",), sigma_factor=3.0))
+    usual, other = evaluate(model, problem, 200), evaluate(model, wilder, 200)
+    assert (usual.data["ensemble"], other.data["ensemble"]) == (["iid-uniform"], ["laplace"])
     assert other.data["sigma_factor"] == 3.0
     assert other.accuracy["l1"]["0.05"] < usual.accuracy["l1"]["0.05"]  # three times larger than any seen
 
 
 @pytest.mark.parametrize("is_training", [True, False])
 def test_the_model_is_left_in_its_mode(trained, is_training):
-    config, model = trained
+    problem, model = trained
     model.train(is_training)
-    evaluate(model, config.data, 2)
+    evaluate(model, problem, 2)
     assert model.training == is_training
     model.eval()
 
 
+def test_dropout_is_for_training_alone(tiny_config):
+    """A model is judged without dropout, in the middle of training too."""
+    config = tiny_config(paper=True, dropout=0.5)
+    problem = Problem(config.data)
+    torch.manual_seed(1)
+    model = build(config.model, *sides(problem))
+    assert any(isinstance(module, torch.nn.Dropout) and module.training for module in model.modules())
+    inside = predictions_of(model.train(), problem, 50)
+    expected = predictions_of(model.eval(), problem, 50)
+    assert inside.loss == expected.loss
+    np.testing.assert_array_equal(inside.values[0], expected.values[0])
+
+
 @pytest.mark.parametrize("width", [1, 3])
 def test_bound_to_the_grammar_every_prediction_is_well_formed(untrained, width):
-    config, model = untrained
-    free = evaluate(model, config.data, 50, beam_width=width)
+    problem, model = untrained
+    free = evaluate(model, problem, 50, beam_width=width)
     assert free.well_formed < 0.5
     assert sum(free.malformed.values()) == round(50 * (1 - free.well_formed))
-    bound = evaluate(model, config.data, 50, beam_width=width, constrained=True)
+    bound = evaluate(model, problem, 50, beam_width=width, constrained=True)
     assert (bound.well_formed, bound.malformed) == (1.0, {})
 
 
 def test_saved_predictions_agree_with_the_report(trained, tmp_path):
-    config, model = trained
-    kept = []
-    report = evaluate(model, config.data, 1_100, 5, keep=kept)  # two chunks of the test set
-    save_predictions(tmp_path / "saved.npz", config.data, kept)
+    problem, model = trained
+    predictions = predictions_of(model, problem, 1_100, 5)  # two chunks of the test set
+    report = report_of(predictions)
+    save_predictions(tmp_path / "saved.npz", predictions)
     assert [p.name for p in tmp_path.iterdir()] == ["saved.npz"]
     with np.load(tmp_path / "saved.npz", allow_pickle=False) as file:
         saved = dict(file)
@@ -416,7 +444,7 @@ def test_saved_predictions_agree_with_the_report(trained, tmp_path):
 
     np.testing.assert_array_equal(saved["inputs"].swapaxes(1, 2), saved["solutions"])
     small = (saved["dims"] == 1).all(axis=1)
-    assert small.sum() == report.by_dimension["1x1"]["num"]
+    assert small.sum() == report.by_dimension["1x1"].num
     assert np.isnan(saved["solutions"][small, 0, 1]).all() and not np.isnan(saved["solutions"][small, 0, 0]).any()
     assert not np.isnan(saved["solutions"][~small]).any()
 
@@ -426,18 +454,16 @@ def test_saved_predictions_agree_with_the_report(trained, tmp_path):
     np.testing.assert_allclose(error, saved["error_l1"])
     for tolerance, share in report.accuracy["l1"].items():
         assert (error < float(tolerance)).mean() == pytest.approx(share)
-    first = next(fixed_set(config.data, 10, 5)).sources
+    first = next(fixed_set(problem, 10, 5)).sources
     inputs = [saved["inputs"][k, : saved["dims"][k, 0], : saved["dims"][k, 1]] for k in range(10)]
     for ids, matrix in zip(first, inputs, strict=True):
-        expected = config.data.tokenizers[0].encode(matrix[None])[0]
+        expected = problem.tokenizers[0].encode(matrix[None])[0]
         np.testing.assert_array_equal(ids[: len(expected)], expected)
 
 
 def test_saved_predictions_are_nan_where_there_is_no_matrix(untrained, tmp_path):
-    config, model = untrained
-    kept = []
-    evaluate(model, config.data, 30, keep=kept)
-    save_predictions(tmp_path / "saved.npz", config.data, kept)
+    problem, model = untrained
+    save_predictions(tmp_path / "saved.npz", predictions_of(model, problem, 30))
     with np.load(tmp_path / "saved.npz", allow_pickle=False) as file:
         malformed = file["reasons"] != "ok"
         assert malformed.any()

@@ -26,15 +26,15 @@ Following = Callable[[tuple[int, ...]], list[int] | None]
 GENERAL_FORMS = (TINY, THREE, "positional:base=2,digits=2,exponents=-3:3", "balanced:digits=1")
 
 with_and_without_tasks = pytest.mark.parametrize("tasks", [(), TASKS], ids=["alone", "joint"])
-get_tokenizer = cache(Tokenizer)  # the words of FP15 are many
+get_tokenizer = cache(Tokenizer)  # the tokens of FP15 are many
 
 
 @cache
 def make(encoding: str, tasks: tuple[str, ...] = (), seed: int = 9, positions: str = "learned") -> Any:
-    """Untrained; shaken and untied, so that it does not write one word for ever, whatever the source."""
+    """Untrained; shaken, so that it does not write one token for ever, whatever the source."""
     torch.manual_seed(seed)
-    size = {"encoder_layers": 1, "decoder_layers": 1, "dim_model": 16, "heads": 2, "max_positions": 64}
-    config = ModelConfig(positions=positions, tied=False, **size)
+    size = {"encoder_layers": 1, "decoder_layers": 1, "dim_model": (16,), "heads": (2,), "max_positions": 64}
+    config = ModelConfig(positions=(positions,), **size)
     side = side_of(get_tokenizer(encoding, tasks))
     model = build(config, side, side).eval()
     with torch.no_grad():
@@ -56,7 +56,7 @@ def sources(encoding: str, tasks: tuple[str, ...] = (), num: int = 6) -> Tensor:
 
 
 def log_softmax(model: Any, source: Tensor, written: tuple[int, ...], allowed: list[int] | None = None) -> Tensor:
-    """(V,): of the word behind `written`, over the allowed words only."""
+    """(V,): of the token behind `written`, over the allowed tokens only."""
     target = torch.tensor([[END, *written]])
     with torch.inference_mode():
         logits = model(source[None], target)[0, -1]
@@ -90,7 +90,7 @@ def continuations(sequences: list[tuple[int, ...]] | None) -> Following:
 
 
 def slow_beam(model: Any, source: Tensor, max_length: int, width: int, following: Following) -> tuple[int, ...]:
-    """Beam search as one would tell it: extend each sequence by each word, keep the best few."""
+    """Beam search as one would tell it: extend each sequence by each token, keep the best few."""
     kept: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     for _ in range(max_length):
         extended = []
@@ -167,7 +167,7 @@ def test_beam_is_the_slow_beam(encoding, tasks, max_length, shape, bound, width)
 
 
 @every_case
-def test_greedy_takes_the_likeliest_word_each_time(encoding, tasks, max_length, shape, bound):
+def test_greedy_takes_the_likeliest_token_each_time(encoding, tasks, max_length, shape, bound):
     tokenizer, model, source = get_tokenizer(encoding, tasks), make(encoding, tasks), sources(encoding, tasks)
     following = continuations(all_sequences(tokenizer, max_length, shape) if bound else None)
     rows = trimmed(greedy(model, source, max_length, Grammar(tokenizer, max_length) if bound else None, shape))

@@ -6,17 +6,25 @@ import signal
 import pytest
 import torch
 
+from learnalg.config import RunConfig, StageConfig, replace_fields
 from learnalg.training.budget import with_budget
-from learnalg.config import replace_fields
-from learnalg.training.optim import rate, soft_width
-from learnalg.config.presets import preset
 from learnalg.training.devices import InterruptedRunError
-from learnalg.cli.progress import Silent
-from learnalg.training.run import Run, load_weights
-from learnalg.training.loop import RESULT_FILE, resume, train
+from learnalg.training.loop import RESULT_FILE, Silent, resume, train
+from learnalg.training.optim import learning_rate_share
+from learnalg.training.run import Run
+from learnalg.zoo.load import load_weights
 
-# 1,000 steps: 50 of warm-up, the rates fall after 300.
-CONFIG = replace_fields(preset("fast"), task="add", dim="2", examples=32_000, batch_size=32, soft_width_end=1.0)
+# 1,000 steps: 50 of warm-up, the learning rate falls after 300.
+CONFIG = replace_fields(
+    RunConfig(),
+    task="add",
+    dim="2",
+    examples=32_000,
+    batch_size=32,
+    warmup_steps=50,
+    learning_rate=1e-3,
+    schedule="linear:cooldown=0.7",
+)
 
 
 class StopAt(Silent):
@@ -32,10 +40,10 @@ class StopAt(Silent):
 
 @pytest.fixture
 def stopped(tmp_path, tiny_config):
-    """A run of 20 steps that was stopped after 4; its rates fall after 6."""
+    """A run of 20 steps that was stopped after 4; its learning rate falls after 6."""
     config = tiny_config(eval_every=2 * 64, eval_num=5, warmup_steps=2)
     assert config.train.num_steps == 20
-    assert config.optim.cooldown == 0.7
+    assert config.optim.schedule == "linear:cooldown=0.7"
     with pytest.raises(InterruptedRunError):
         train(config, tmp_path / "stopped", watcher=StopAt(4 * 64))
     return Run.open(tmp_path / "stopped")
@@ -56,9 +64,9 @@ def test_a_run_with_another_budget_is_one_that_had_it_from_the_start(tmp_path, s
 
 def test_a_budget_that_would_have_gone_another_way_is_refused_and_nothing_is_changed(stopped):
     before = {p: p.read_bytes() for p in stopped.folder.rglob("*") if p.is_file()}
-    with pytest.raises(ValueError, match="examples 576: with this budget the 256 examples so far"):
-        resume(stopped.folder, examples=9 * 64)  # its rates would fall from step 3 on
-    with pytest.raises(ValueError, match="examples 64: the run has had 256 already"):
+    with pytest.raises(ValueError, match="examples 576: with this budget the first 256 examples would have had other learning rates"):
+        resume(stopped.folder, examples=9 * 64)  # the learning rate would fall from step 3 on
+    with pytest.raises(ValueError, match="examples 64: the run has learned from 256 already"):
         resume(stopped.folder, examples=64)
     assert {p: p.read_bytes() for p in stopped.folder.rglob("*") if p.is_file()} == before
     assert resume(stopped.folder).config == stopped.config
@@ -70,19 +78,17 @@ def test_a_budget_that_would_have_gone_another_way_is_refused_and_nothing_is_cha
     "changes",
     [
         {},
-        {"schedule": "constant", "soft_width_end": 0.0},
-        {"schedule": "cosine", "schedule_steps": 500},
-        {"easy_share": 0.5, "easy_until": 0.2, "easy_dim": "1"},
-        {"easy_share": 0.5, "easy_until": 1.0, "easy_dim": "1"},
-        {"easy_share": 1.0, "easy_until": 0.2, "easy_dim": "1", "easy_grows": True},
+        {"schedule": "constant"},
+        {"schedule": "cosine:period=500"},
+        {"mix_share": 0.5, "mix_until": 0.2, "mix_dim": "1"},
+        {"mix_share": 0.5, "mix_until": 1.0, "mix_dim": "1"},
+        {"stage": (StageConfig(3_200, dim="1", rate=0.5),)},
     ],
 )
 def test_a_budget_is_taken_only_where_all_that_was_done_would_have_been_the_same(step, examples, changes):
     config = replace_fields(CONFIG, **changes)
     changed = replace_fields(config, examples=examples)
-    same = step < changed.train.num_steps and done(config, step) == done(changed, step)
-    grown = config.curriculum.easy_grows and step and changed.train.num_steps != config.train.num_steps
-    if same and not grown:
+    if step < changed.train.num_steps and done(config, step) == done(changed, step):
         assert with_budget(config, examples, step) == changed
     else:
         with pytest.raises(ValueError, match=f"examples {examples:,}: "):
@@ -90,8 +96,6 @@ def test_a_budget_is_taken_only_where_all_that_was_done_would_have_been_the_same
 
 
 def done(config, step):
-    """All of the first steps that could depend on the budget: rates, widths of soft targets, whether easier examples
-    may come."""
-    total = config.train.num_steps
-    easy = [k < config.curriculum.easy_until * total for k in range(step)] if config.curriculum.easy_share else []
-    return [(rate(config.optim, k, total), soft_width(config.optim, k, total)) for k in range(step)], easy
+    """All of the first steps that could depend on the budget: learning rates, and whether a batch may be mixed."""
+    is_mixed = [k < config.mix.mix_until * config.train.num_steps for k in range(step)] if config.mix.mix_share else []
+    return [learning_rate_share(config, k) for k in range(step)], is_mixed

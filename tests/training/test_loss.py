@@ -1,4 +1,4 @@
-"""Cross-entropy against torch's, soft targets and distances against their definitions over the whole vocabulary."""
+"""Cross-entropy against torch's, soft targets against their definition over the whole vocabulary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from learnalg.training.loss import SoftTargets, number_token_loss, sequence_loss
+from learnalg.training.loss import SoftTargets, sequence_loss
 from learnalg.tokens.tokenizer import PAD, Tokenizer
 
 B, T = 3, 7
@@ -20,7 +20,7 @@ FIRST, STOP = ORDERED[(ORDERED[:, 1] - ORDERED[:, 0]).argmax()].tolist()
 
 
 def batch(dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
-    """Logits, and targets of every kind: mantissas at and near both ends of their range, other words, padding."""
+    """Logits, and targets of every kind: mantissas at and near both ends of their range, other tokens, padding."""
     generator = torch.Generator().manual_seed(0)
     logits = 3 * torch.randn(B, T, V, generator=generator)
     targets = torch.randint(2, V, (B, T), generator=generator)
@@ -31,14 +31,14 @@ def batch(dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
 
 
 def dense_targets(targets: Tensor, width: float) -> Tensor:
-    """(N, V): the bell over the words of the target's range, cut at three widths; zero in rows of padding."""
+    """(N, V): the bell over the tokens of the target's range, cut at three widths; zero in rows of padding."""
     dense = torch.zeros(targets.numel(), V)
     for n, target in enumerate(targets.flatten().tolist()):
         if target == PAD:
             continue
         start, stop = ORDERED[target].tolist()
-        for word in range(max(start, target - round(3 * width)), min(stop, target + round(3 * width) + 1)):
-            dense[n, word] = math.exp(-(((word - target) / width) ** 2) / 2)
+        for token in range(max(start, target - round(3 * width)), min(stop, target + round(3 * width) + 1)):
+            dense[n, token] = math.exp(-(((token - target) / width) ** 2) / 2)
         dense[n] /= dense[n].sum()
     return dense
 
@@ -79,27 +79,27 @@ def test_padding_counts_for_nothing(soft):
 @pytest.mark.parametrize("width", [0.1, 0.5, 1.0, 3.0, 40.0])
 def test_weights_sum_to_one_and_stay_in_range(width):
     targets = torch.arange(V)
-    words, weights = SoftTargets(ORDERED, width)(targets)
+    tokens, weights = SoftTargets(ORDERED, width)(targets)
     torch.testing.assert_close(weights.sum(1), torch.ones(V))
     assert (weights >= 0).all()
-    assert ((words >= ORDERED[:, :1]) & (words < ORDERED[:, 1:])).all()
-    right = (weights * (words == targets[:, None])).sum(1)
+    assert ((tokens >= ORDERED[:, :1]) & (tokens < ORDERED[:, 1:])).all()
+    right = (weights * (tokens == targets[:, None])).sum(1)
     assert (right[:, None] >= weights).all()
 
 
 @pytest.mark.parametrize("width", [1.0, 3.0])
 def test_words_without_order_stay_hard(width):
     alone = torch.tensor([k for k in range(V) if not FIRST <= k < STOP])
-    words, weights = SoftTargets(ORDERED, width)(alone)
-    assert (words == alone[:, None]).all()
+    tokens, weights = SoftTargets(ORDERED, width)(alone)
+    assert (tokens == alone[:, None]).all()
     assert ((weights == 0) | (weights == 1)).all()
 
 
 @pytest.mark.parametrize("width", [0.5, 1.0, 3.0, 5.5])
 def test_the_bell_has_its_width(width):
     middle = (FIRST + STOP) // 2
-    words, weights = SoftTargets(ORDERED, width)(torch.tensor([middle]))
-    distance = (words[0] - middle).double()
+    tokens, weights = SoftTargets(ORDERED, width)(torch.tensor([middle]))
+    distance = (tokens[0] - middle).double()
     assert distance.abs().max() == round(3 * width)
     torch.testing.assert_close(weights, weights.flip(1))
     right = weights[0, distance == 0]
@@ -110,9 +110,9 @@ def test_the_bell_has_its_width(width):
 
 
 def test_the_bell_is_cut_at_the_end_of_the_range():
-    words, weights = SoftTargets(ORDERED, 1.0)(torch.tensor([FIRST]))
+    tokens, weights = SoftTargets(ORDERED, 1.0)(torch.tensor([FIRST]))
     bell = torch.exp(-0.5 * torch.arange(4.0) ** 2)
-    by_word = torch.zeros(V).index_add(0, words[0], weights[0])
+    by_word = torch.zeros(V).index_add(0, tokens[0], weights[0])
     torch.testing.assert_close(by_word[FIRST : FIRST + 4], bell / bell.sum())
     assert by_word[FIRST - 1] == 0
 
@@ -174,88 +174,3 @@ def test_a_near_miss_costs_less_than_a_far_one():
         return float(sequence_loss(logits, torch.tensor([[target]]), PAD, soft))
 
     assert loss(target) < loss(target + 1) < loss(target + 4) < loss(target + 30)
-
-
-# The Number Token Loss.
-
-# Eight words: two alone (the second is the padding), then ranges of three and of two, and one alone.
-RANGES = torch.tensor([[0, 1], [1, 2], [2, 5], [2, 5], [2, 5], [5, 7], [5, 7], [7, 8]])
-SHARES = torch.tensor([0.05, 0.05, 0.1, 0.2, 0.3, 0.1, 0.15, 0.05])
-
-
-@pytest.mark.parametrize(
-    ("targets", "expected"),
-    [
-        ([2], (1 * 0.2 + 2 * 0.3) / 3),
-        ([3], (1 * 0.1 + 1 * 0.3) / 3),
-        ([4], (2 * 0.1 + 1 * 0.2) / 3),
-        ([5], 1 * 0.15 / 2),
-        ([6], 1 * 0.1 / 2),
-        ([0], 0),
-        ([1], 0),
-        ([7], 0),
-        ([2, 1, 6, 0, 4], 0.8 / 3 + 0.05 + 0.4 / 3),
-    ],
-)
-def test_distances_by_hand(targets, expected):
-    logits = SHARES.log().expand(len(targets), -1) + 3.0  # a constant changes no share
-    assert float(number_token_loss(logits, torch.tensor(targets), RANGES)) == pytest.approx(expected)
-
-
-def dense_distance(logits: Tensor, targets: Tensor) -> Tensor:
-    distance = torch.zeros(targets.numel(), V)
-    for n, target in enumerate(targets.flatten().tolist()):
-        start, stop = ORDERED[target].tolist()
-        for word in range(start, stop):
-            distance[n, word] = abs(word - target) / (stop - start)
-    return (distance * logits.flatten(0, 1).float().softmax(1)).sum()
-
-
-def distance_of(logits: Tensor, targets: Tensor) -> Tensor:
-    return number_token_loss(logits.flatten(0, 1), targets.flatten(), ORDERED)
-
-
-def test_distances_and_their_gradient_are_those_of_the_dense_definition():
-    logits, targets = batch()
-    expected = value_and_gradient(dense_distance(logits, targets), logits)
-    assert expected[0] > 0.1
-    torch.testing.assert_close(value_and_gradient(distance_of(logits, targets), logits), expected)
-
-
-def test_a_sure_prediction_has_no_distance_if_it_is_right():
-    targets = torch.arange(V)
-    sure = 200.0 * torch.eye(V)
-    assert number_token_loss(sure, targets, ORDERED) == 0
-    off = number_token_loss(sure[FIRST + 7 : FIRST + 8], torch.tensor([FIRST + 4]), ORDERED)
-    torch.testing.assert_close(off, torch.tensor(3 / (STOP - FIRST)))
-
-
-@pytest.mark.parametrize("target", [FIRST, FIRST + 20, STOP - 1])
-def test_the_gradient_pulls_towards_the_right_word(target):
-    logits = torch.zeros(1, V, requires_grad=True)
-    loss, gradient = value_and_gradient(number_token_loss(logits, torch.tensor([target]), ORDERED), logits)
-    words = torch.arange(FIRST, STOP)
-    nearest_first = gradient[0, words[(words - target).abs().argsort(stable=True)]]
-    assert (nearest_first.diff() >= 0).all()  # descent raises a word the more, the closer it is
-    assert nearest_first[0] < 0 < nearest_first[-1]
-    assert number_token_loss(logits - 10 * gradient, torch.tensor([target]), ORDERED) < loss
-
-
-def test_words_without_order_and_padding_have_no_distance():
-    logits, targets = batch()
-    alone = ORDERED[targets][..., 1] - ORDERED[targets][..., 0] == 1
-    assert alone[targets == PAD].all() and (alone & (targets != PAD)).any() and not alone.all()
-    loss, gradient = value_and_gradient(distance_of(logits, targets), logits)
-    assert (gradient[alone] == 0).all()
-    assert (gradient[~alone] != 0).any(-1).all()
-    changed = torch.where(alone[..., None], 7.0 + logits.roll(1, -1), logits)
-    torch.testing.assert_close(distance_of(changed, targets), loss)
-    nothing, none = value_and_gradient(distance_of(logits, torch.full_like(targets, PAD)), logits)
-    assert nothing == 0 and (none == 0).all()
-
-
-def test_distances_of_bf16_logits_are_in_fp32():
-    logits, targets = batch(torch.bfloat16)
-    loss, gradient = value_and_gradient(distance_of(logits, targets), logits)
-    assert (loss.dtype, gradient.dtype) == (torch.float32, torch.bfloat16)
-    torch.testing.assert_close(loss, dense_distance(logits, targets).detach())
