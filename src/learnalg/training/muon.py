@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 
 def _quintics(lowest: float, num: int) -> list[tuple[float, float, float]]:
-    """Polynomials a x + b x^3 + c x^5 that one after the other bring all of [lowest, 1] close to 1. Each has the smallest
-    error on the values that the one before leaves, found by Remez's exchange."""
+    """Polynomials a x + b x^3 + c x^5 that one after the other bring all of [lowest, 1] close to 1. Each has the
+    smallest error on the values that the one before leaves, found by Remez's exchange."""
     found, low, high = [], lowest, 1.0
     for _ in range(num):
         x = torch.tensor([low, 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high, high], dtype=torch.float64)
