@@ -156,7 +156,8 @@ def sentences(found: dict[str, Any], analysis: dict[str, Any]) -> list[str]:
     """What a table cannot say."""
     num, failures = found["num"], found["failures"]
     said = [
-        f"{failures:,} of {num:,} predictions fail: their relative error (L1) is {100 * analysis['tolerance']:g} % or more."
+        f"{failures:,} of {num:,} predictions fail: "
+        f"their relative error (L1) is {100 * analysis['tolerance']:g} % or more."
     ]
     if found["without_matrix"]:
         reasons = [f"{reason}: {count:,}" for reason, count in found["malformed"].items()]

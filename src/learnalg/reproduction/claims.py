@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnalg.config import DataConfig
-from learnalg.reproduction.tables import paper_numbers, paper_table
+from learnalg.reproduction.experiment import paper_numbers, paper_table
 
 # Keys of paper.toml end in the tolerance, in percent.
 _TOLERANCES = {"5": "0.05", "2": "0.02", "1": "0.01", "0_5": "0.005", "25": "0.25"}
@@ -64,7 +64,7 @@ THRESHOLDS = {
     for task, found in (*FAILURES.items(), ("symmetric_inverse", FAILURES["inverse"]))
 }
 
-# In-domain accuracy of its best model of that size (sections 4.2 to 4.4): task and dim -> table and column.
+# In-distribution accuracy of its best model of that size (sections 4.2 to 4.4): task and dim -> table and column.
 ACCURACY = {
     ("add", "5"): ("table-3", 1),
     ("add", "10"): ("table-3", 4),
@@ -81,7 +81,7 @@ ACCURACY = {
     ("eigenvalues", "5-20"): ("table-6", 10),
 }
 
-# Eigenvalues out of the domain (section 5): matrices trained on, with their range of A -> the test's matrices and
+# Eigenvalues out of distribution (section 5): matrices trained on, with their range of A -> the test's matrices and
 # sigma_test / sigma_train -> percent within 2 %. The training sets are the rows of table 12, in its order.
 _TRAINED: tuple[tuple[tuple[str, ...], tuple[float, ...]], ...] = (
     (("wigner",), (10.0,)),
@@ -94,14 +94,14 @@ _TRAINED: tuple[tuple[tuple[str, ...], tuple[float, ...]], ...] = (
 )
 
 
-def _out_of_domain() -> dict[tuple[tuple[str, ...], tuple[float, ...]], dict[tuple[str, float], float]]:
+def _out_of_distribution() -> dict[tuple[tuple[str, ...], tuple[float, ...]], dict[tuple[str, float], float]]:
     columns, rows = paper_table("table-12")
     tests = [(law.lower(), float(factor)) for law, _, factor in (name.partition(" / ") for name in columns[1:])]
     return {trained: dict(zip(tests, row[1:], strict=True)) for trained, row in zip(_TRAINED, rows, strict=True)}
 
 
-OUT_OF_DOMAIN = _out_of_domain()
-OUT_OF_DOMAIN[("wigner",), (10.0,)] |= {  # the text has some more of the first row
+OUT_OF_DISTRIBUTION = _out_of_distribution()
+OUT_OF_DISTRIBUTION[("wigner",), (10.0,)] |= {  # the text has some more of the first row
     ("wigner", factor): paper_numbers()["out-of-distribution-analysis"][f"accuracy_at_sigma_{factor}".replace(".", "_")]
     for factor in (0.2, 0.4, 1.1, 1.3)
 }
@@ -111,8 +111,7 @@ def numbers_for(task: str, trained: DataConfig, tested: DataConfig) -> dict[str,
     """The paper's numbers for a task, by what a model was trained and is tested on; {} where it gives none."""
     if task in FAILURES:
         return FAILURES[task]
-    is_plain = trained.noise == tested.noise == 0 and trained.ensemble_weights == tested.ensemble_weights == ()
-    is_plain = is_plain and trained.spread == tested.spread == 1
+    is_plain = trained.noise == tested.noise == 0
     is_same = trained.dim == tested.dim and trained.amplitude == tested.amplitude and not tested.symmetric
     if not is_plain or not is_same:
         return {}
@@ -123,11 +122,16 @@ def numbers_for(task: str, trained: DataConfig, tested: DataConfig) -> dict[str,
         table, k = ACCURACY[key]
         column = [row[k] for row in paper_table(table)[1]]
         return {"measured_on": f"dim {tested.dim}, its best model", "accuracy": _by_tolerance(*column)}
-    row = OUT_OF_DOMAIN.get((learned, trained.amplitude), {})
+    row = OUT_OF_DISTRIBUTION.get((learned, trained.amplitude), {})
     if task == "eigenvalues" and len(law) == 1 and (law[0], factor) in row:
         share = row[law[0], factor] / 100
         return {"measured_on": "eigenvalues by distribution, P1000 (section 5)", "accuracy": {"0.02": share}}
     return {}
+
+
+def with_claims(tasks: dict[str, dict[str, Any]], trained: DataConfig, tested: DataConfig) -> dict[str, dict[str, Any]]:
+    """Anatomies by task, each with the paper's numbers."""
+    return {task: found | {"paper": numbers_for(task, trained, tested)} for task, found in tasks.items()}
 
 
 def _names(data: DataConfig) -> tuple[str, ...]:

@@ -10,36 +10,39 @@ scale smoke there is less of everything.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from torch import nn
 
-from learnalg.evaluation.analysis import analyse
-from learnalg.zoo.model import load
 from learnalg.config import DataConfig, ModelConfig, RunConfig, replace_fields
-from learnalg.tokens import get_encoding
-from learnalg.tokens.encoding import Floats
-from learnalg.evaluation.evaluate import evaluate
-from learnalg.problems.matrices import Ensemble
+from learnalg.config.presets import preset
+from learnalg.evaluation.analysis import analyse
+from learnalg.evaluation.evaluate import predictions_of
 from learnalg.evaluation.measurements import collect
 from learnalg.models import build, count_parameters, sides
-from learnalg.config.presets import preset
-from learnalg.reproduction.tables import paper_numbers, paper_table, text_label
-from learnalg.reproduction.making import describe
-from learnalg.training.run import ZOO, load_model
+from learnalg.problem import Problem
+from learnalg.problems.dims import Dims
+from learnalg.problems.ensembles import Mixture
+from learnalg.reproduction.claims import THRESHOLDS
+from learnalg.reproduction.configs import describe
+from learnalg.reproduction.experiment import paper_numbers, paper_table, text_label
+from learnalg.reproduction.results import released_results
+from learnalg.tokens import get_encoding
+from learnalg.tokens.encoding import Floats
+from learnalg.zoo.load import load_model, released
 
 SHALLOW_DIM, SHALLOW_HEADS = 512, 8  # the side of a large model that has one layer (appendix D.3)
 PORTION = 10_000  # matrices at once
 NUM_BINS = 60
-SPEED_MODELS = ("eigenvalues-3", "eigenvalues-5-products", "eigenvalues-8", "inverse-3", "inverse-5")
+SPEED_MODELS = ("eigenvalues-3", "eigenvalues-5", "eigenvalues-8", "inverse-3", "inverse-5")
 NUMPY: dict[str, Callable[[Floats], Floats]] = {"eigenvalues": np.linalg.eigvalsh, "inverse": np.linalg.inv}
 
 
@@ -50,7 +53,7 @@ def place(paper: Any = "", ours: Any = None, digits: int = 1, is_share: bool = F
 
 
 def encodings(scale: str, root: Path) -> dict[str, Any]:
-    """Table 1: two numbers in our encodings, tokens for each number, words."""
+    """Table 1: two numbers in our encodings, tokens for each number, sizes of the vocabularies."""
     columns, paper_rows = paper_table("table-1")
     rows = []
     for name, *papers in paper_rows:
@@ -84,9 +87,10 @@ def large_models(scale: str, root: Path) -> dict[str, Any]:
 def _both_ways(layers: int, dim: int, heads: int) -> str:
     counts = []
     for deep, shallow in (("decoder", "encoder"), ("encoder", "decoder")):
-        sizes = {f"{deep}_layers": layers, f"{deep}_dim": dim, f"{deep}_heads": heads}
-        sizes |= {f"{shallow}_layers": 1, f"{shallow}_dim": SHALLOW_DIM, f"{shallow}_heads": SHALLOW_HEADS}
-        counts.append(f"{_parameters(ModelConfig(**sizes), 'fp15', 'p1000') / 1e6:.1f} M as {deep}")  # type: ignore[arg-type]
+        order = slice(None, None, 1 if deep == "encoder" else -1)
+        sizes = ModelConfig(dim_model=(dim, SHALLOW_DIM)[order], heads=(heads, SHALLOW_HEADS)[order])
+        model = replace(sizes, **{f"{deep}_layers": layers, f"{shallow}_layers": 1})
+        counts.append(f"{_parameters(model, 'fp15', 'p1000') / 1e6:.1f} M as {deep}")
     return f"{dim} dimensions, {heads} heads: {', '.join(counts)}"
 
 
@@ -99,7 +103,7 @@ def parameters(scale: str, root: Path) -> dict[str, Any]:
         encoder, decoder = (int(n) for n in sizes.removesuffix(" layers").split("/"))
         dim = int(dimensions.removesuffix(" dimensions"))
         source, _, target = words.lower().partition("/")
-        config = ModelConfig(encoder_layers=encoder, decoder_layers=decoder, dim_model=dim)
+        config = ModelConfig(encoder_layers=encoder, decoder_layers=decoder, dim_model=(dim,))
         ours = _parameters(config, source, target or source)
         rows.append([place(experiment), place(model), place(paper, ours, digits=0)])
     return {"columns": columns, "rows": rows}
@@ -107,7 +111,7 @@ def parameters(scale: str, root: Path) -> dict[str, Any]:
 
 def _parameters(model: ModelConfig, source: str, target: str) -> int:
     data = DataConfig(input_encoding=source, output_encoding=target)
-    return sum(count_parameters(model, *sides(data)).values())
+    return sum(count_parameters(model, *sides(Problem(data))).values())
 
 
 def spectra(scale: str, root: Path) -> dict[str, Any]:
@@ -130,7 +134,7 @@ def spectra(scale: str, root: Path) -> dict[str, Any]:
 
 def _spectrum(law: str, n: int, num: int, edges: Floats) -> tuple[float, list[int]]:
     """Standard deviation of the eigenvalues of `num` n x n matrices, and how many of them lie in each bin."""
-    rng, ensemble = np.random.default_rng((n, len(law))), Ensemble((law,))
+    rng, ensemble = np.random.default_rng((n, len(law))), Mixture((law,))
     counts, squares, total = np.zeros(len(edges) - 1, dtype=np.int64), 0.0, 0.0
     for start in range(0, num, PORTION):
         matrices = ensemble.draw(rng, min(PORTION, num - start), n, n, symmetric=True).matrices
@@ -175,37 +179,34 @@ def inversion_analysis(scale: str, root: Path) -> dict[str, Any]:
 
 
 def _anatomy(task: str, run: str, scale: str, root: Path) -> dict[str, Any]:
-    """Of a kept model of the task; at scale paper of the table's own run, at scale smoke of a network that has learned
+    """Of a released model of the task; at scale paper of the table's own run, at scale smoke of a network that has learned
     nothing."""
-    path = root / "runs" / run if scale == "paper" else best_kept(task, root)
+    path = root / "runs" / run if scale == "paper" else best_released(task, root)
     if scale != "smoke" and (path is None or (scale == "paper" and not path.is_dir())):
         return {}
     config, model = _untrained(task) if scale == "smoke" or path is None else load_model(path)
-    num, examples = 50 if scale == "smoke" else 10_000, list[dict[str, Any]]()
+    problem, num = Problem(config.data), 50 if scale == "smoke" else 10_000
     # Bound to the grammar only where nothing was learned: else there would be no matrix to measure.
-    evaluate(model, config.data, num, ANALYSIS_SEED, constrained=scale == "smoke", keep=examples)
-    found: dict[str, Any] = analyse(config.data, collect(config.data, examples))[task]
+    predictions = predictions_of(model, problem, num, ANALYSIS_SEED, constrained=scale == "smoke")
+    found: dict[str, Any] = analyse(problem, collect(predictions), thresholds=THRESHOLDS)[task]
     sizes = f"{config.data.dim}x{config.data.dim}, {describe(config)}"
     return found | {"model": "untrained" if scale == "smoke" or path is None else f"{path.name}: {sizes}"}
 
 
-def best_kept(task: str, root: Path) -> Path | None:
-    """The kept model of a task for the largest matrices, the paper's where there is one, among those that are right
+def best_released(task: str, root: Path) -> Path | None:
+    """The released model of a task for the largest matrices, the paper's where there is one, among those that are right
     more often than not: where nothing is right no failure stands out. Of several, the one that is right most often."""
     ranks = {}
-    for path in (root / "results").glob("*.json"):
-        result = json.loads(path.read_text())
-        if result["config"]["data"]["task"] == task and (ZOO / f"{path.stem}.safetensors").is_file():
-            share = result["report"]["accuracy"]["l1"]["0.05"]
-            largest = max(map(int, re.split("[-x]", result["config"]["data"]["dim"])))
-            ranks[path.stem] = share > 0.5, largest, share
+    for name, result in released_results(root).items():
+        if result.config.data.task == task and name in released():
+            share = result.report.accuracy["l1"]["0.05"]
+            ranks[name] = share > 0.5, max(Dims.parse(result.config.data.dim).rows), share
     return Path(max(ranks, key=lambda name: ranks[name])) if ranks else None
 
 
 def _untrained(task: str) -> tuple[RunConfig, nn.Module]:
-    sizes = {"encoder_layers": 1, "dim_model": 16, "heads": 2}
-    config = replace_fields(preset("fast"), task=task, dim="2", **sizes)
-    return config, build(config.model, *sides(config.data)).eval()
+    config = replace_fields(preset("fast-1"), task=task, dim="2", encoder_layers=1, dim_model=16, heads=2)
+    return config, build(config.model, *sides(Problem(config.data))).eval()
 
 
 def _percent(share: float | None) -> float | None:
@@ -233,14 +234,16 @@ def _beside(name: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str,
 
 def speed(scale: str, root: Path) -> dict[str, Any]:
     """Section 7: milliseconds a matrix, NumPy's and those of the models at hand, one matrix at a time and many."""
+    from learnalg.zoo.model import load
+
     paper, (num, rounds) = paper_numbers()["speed"], (20, 2) if scale == "smoke" else (1_000, 7)
     rows = []
     for name in SPEED_MODELS:
-        if not (ZOO / f"{name}.safetensors").is_file():
+        if name not in released():
             continue
         model = load(name)
-        task, n = model.config.data.task, model.config.data.dims.rows[0]
-        drawn = Ensemble().draw(np.random.default_rng(0), num, n, n, symmetric=task == "eigenvalues").matrices
+        task, n = model.config.data.task, Dims.parse(model.config.data.dim).rows[0]
+        drawn = Mixture().draw(np.random.default_rng(0), num, n, n, symmetric=task == "eigenvalues").matrices
         known = {"eigenvalues": "eigenvalues", "inverse": "inversion"}[task] if n == 5 else ""
         layers = f"{model.config.model.encoder_layers}/{model.config.model.decoder_layers}"
         for who, work, key in (

@@ -1,16 +1,47 @@
-"""`python -m learnalg.reproduction.report`, in a checkout: brings up to date what is written from results/: the README, the table of
-records and its figure, and what recipes say of themselves."""
+"""What the documentation says of results, made from them: the README's headline rows, docs/speedrun.md's table, and
+two figures.
+
+    >>> write_docs(Path("."))
+"""
+
+from __future__ import annotations
 
 from pathlib import Path
 
-from learnalg.reproduction.report import speedrun
-from learnalg.reproduction.report.docstrings import refresh_all
-from learnalg.reproduction.report.readme import results_table, with_table
+from learnalg.files import write_whole
+from learnalg.reproduction.report.gathering import gather
+from learnalg.reproduction.report.heatmap import heatmap
+from learnalg.reproduction.report.records import headline_table, learning_curves, records_table
+from learnalg.reproduction.results import released_results
+from learnalg.reproduction.tables import EXPERIMENTS
 
-results = Path("results")
-readme, records = Path("README.md"), Path("docs/speedrun.md")
-readme.write_text(with_table(readme.read_text(), results_table(results)))
-table = speedrun.records_table(results)
-records.write_text(with_table(records.read_text(), table, speedrun.BEGIN, speedrun.END))
-Path("docs/learning-curves.svg").write_bytes(speedrun.learning_curves(results))
-refresh_all(Path("src/learnalg/recipes"), Path())
+README_MARKS = "<!-- results:begin -->", "<!-- results:end -->"
+RECORDS_MARKS = "<!-- records:begin -->", "<!-- records:end -->"
+
+
+def write_docs(root: Path) -> list[Path]:
+    """Answers the files that were not up to date."""
+    results = released_results(root)
+    readme, records = root / "README.md", root / "docs" / "speedrun.md"
+    out_of_distribution = gather({"table-12": EXPERIMENTS["table-12"]}, "laptop", root)
+    section = next(section for section in out_of_distribution.sections if section.name == "table-12")
+    contents = {
+        readme: between(readme.read_text(), headline_table(results), README_MARKS).encode(),
+        records: between(records.read_text(), records_table(results), RECORDS_MARKS).encode(),
+        root / "docs" / "learning-curves.svg": learning_curves(results),
+        root / "docs" / "out-of-distribution.svg": heatmap(section, background="#fff").encode(),
+    }
+    changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]
+    for path in changed:
+        write_whole(path, contents[path])
+    return changed
+
+
+def between(text: str, table: str, marks: tuple[str, str]) -> str:
+    """The text with what stands between the two marks replaced; without the marks, as it is."""
+    begin, end = marks
+    if begin not in text or end not in text:
+        return text
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{table}\n{end}{after}"

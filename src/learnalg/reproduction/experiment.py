@@ -1,10 +1,10 @@
-"""What a recipe is: the runs behind a table or figure, and where in it each number stands.
+"""What an experiment is: the runs behind a table or figure, and where in it each number stands.
 
-    Recipe("table-6", "Eigenvalues", cells=cells)
+    Experiment("table-6", "Eigenvalues", cells=cells)
 
-A recipe knows configs only; `learnalg.reproduction.runner` trains, tests, keeps and shows. Scales: `paper` has the paper's
-models, sizes and budgets; `laptop` the preset `fast` and what two cores can do; `smoke` is made from `paper` by
-making everything tiny, and proves that the way is whole.
+An experiment knows configs only; `learnalg.reproduction.runner` trains, tests and keeps results. Scales: `paper` has the
+paper's models, sizes and budgets; `laptop` has our networks and what two cores can do; `smoke` is made from `paper` by
+making everything tiny, and shows that the whole way works.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from learnalg.config import RunConfig, replace_fields
-from learnalg.config.presets import PAPER_NUMBERS
+from learnalg.naming import split_name
 
 SCALES = ("smoke", "laptop", "paper")
-SMOKE_CELLS = 3  # a recipe's first, middle and last cell
+SMOKE_CELLS = 3  # an experiment's first, middle and last cell
+PAPER_NUMBERS = Path(__file__).with_name("paper.toml")
 
 
 @dataclass(frozen=True)
@@ -30,24 +32,25 @@ class Shown:
 
     row: int | str
     column: int | str
-    measure: str  # what of the cell's JSON, see measure.py: 'report/accuracy/l1/0.05', 'reached/0.05/0.99', 'seconds'
+    measure: str  # what of the cell's result, see measure.py: 'report/accuracy/l1/0.05', 'reached/0.05/0.99', 'seconds'
     factor: float = 100.0  # shares are shown in percent
     digits: int = 1  # after the point
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One run, or one kept model, and what it is tested on besides its own test set."""
+    """One run, or one released model, and what it is tested on besides its own test set."""
 
     key: str  # names its file: letters, digits, hyphens, dots
     config: RunConfig
     shows: tuple[Shown, ...]
     tests: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> changes of the data's fields
     tolerances: tuple[float, ...] = ()  # of these tests, besides the usual ones
-    home: str = ""  # name of the recipe that has this cell too, and keeps its run and result: it is run once
-    init: str = ""  # key of the cell whose weights it starts from
-    kept: str = ""  # name of a model of the zoo that is this cell: nothing is trained
+    home: str = ""  # the experiment that has this cell too, and keeps its run and result: it is run once
+    init: str = ""  # key of the cell whose weights it starts from; a released model stands in the config
+    released: str = ""  # the released model that is this cell: nothing is trained
     note: str = ""  # what a reader must know, such as a budget below the paper's
+    size: str = ""  # of its matrices, where the paper's are others: then its numbers are not compared
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", self.key):
@@ -55,7 +58,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Experiment:
     name: str  # 'table-6'; its file is table_06.py
     title: str
     cells: Callable[[str], list[Cell]] | None = None  # by scale: 'laptop' or 'paper'
@@ -78,22 +81,20 @@ class Recipe:
 
 def tiny(cell: Cell) -> Cell:
     """The same cell with a network, matrices and a budget that take a second."""
-    data, model, train = cell.config.data, cell.config.model, cell.config.train
+    data, model, mix = cell.config.data, cell.config.model, cell.config.mix
     small_dim = re.sub(r"\d+", lambda digits: str(min(int(digits[0]), 2)), data.dim)
+    name, options = split_name(model.architecture)
+    options = {option: "8" if option == "embedding_dim" else value for option, value in options.items()}
     config = replace_fields(
         cell.config,
         dim=small_dim,
+        architecture=":".join(filter(None, (name, ",".join(f"{k}={v}" for k, v in options.items())))),
         encoder_layers=min(model.encoder_layers, 2),
         decoder_layers=min(model.decoder_layers, 2),
-        dim_model=16,
-        encoder_dim=min(model.encoder_dim, 24),
-        decoder_dim=min(model.decoder_dim, 24),
-        heads=2,
-        embedding_dim=min(model.embedding_dim, 8),
+        dim_model=tuple(min(dim, 16) for dim in model.dim_model),
+        heads=(2,) * len(model.heads),
         encoder_loops=min(model.encoder_loops, 2),
         decoder_loops=min(model.decoder_loops, 2),
-        encoder_heads=min(model.encoder_heads, 2),
-        decoder_heads=min(model.decoder_heads, 2),
         max_positions=64,
         warmup_steps=min(cell.config.optim.warmup_steps, 2),
         examples=4 * 8,
@@ -101,15 +102,14 @@ def tiny(cell: Cell) -> Cell:
         eval_every=4 * 8,
         eval_num=8,
         final_num=20,
-        easy_dim="1" if cell.config.curriculum.easy_dim else "",
+        mix_dim="1" if mix.mix_dim else "",
         precision="fp32",  # 'auto' would measure first
-        seed=train.seed,
     )
     tests = {
         name: {k: small_dim if k == "dim" else value for k, value in changes.items()}
         for name, changes in cell.tests.items()
     }
-    return replace(cell, config=config, tests=tests, kept="")
+    return replace(cell, config=config, tests=tests, released="", size="")
 
 
 @cache

@@ -1,92 +1,77 @@
-"""Runs a recipe's cells, and says what is left to run.
+"""Runs experiments, and says what is left to run.
 
-    >>> run_cells(RECIPES["table-6"], "laptop", Path("."))
+    >>> run_experiment(EXPERIMENTS["table-6"], "laptop", Path("."))
 
-A cell that was run is a JSON in results/NAME/SCALE/, its folder is runs/NAME/SCALE/KEY; a recipe that is run again
-does only what is missing, and goes on where a cell was stopped. A cell that is a kept model waits for the model's
-result, results/MODEL.json. What needs no training is computed, and kept as results/NAME/SCALE/NAME.json.
+An experiment that is run again does only what is missing, and resumes a cell that was stopped. A cell that is a
+released model, or starts from one, waits for the model's result.
 """
 
 from __future__ import annotations
 
-import json
 import statistics
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from learnalg.training.speed import machine_rate
-from learnalg.reproduction.computed import COMPUTED
 from learnalg.config import RunConfig, replace_fields, to_dict
-from learnalg.evaluation.evaluate import TOLERANCES, evaluate
-from learnalg.training.flops import counted_flops
-from learnalg.cli.progress import Watcher
-from learnalg.reproduction.tables import Cell, Recipe
-from learnalg.training.run import Run, all_examples, cpu_name, load_model, provenance, write_json
-from learnalg.training.loop import RESULT_FILE, curve, resume, train
+from learnalg.evaluation.result import Result
+from learnalg.files import read_json, results_folder, write_json
+from learnalg.reproduction.experiment import Cell, Experiment
+from learnalg.reproduction.results import (
+    cell_folder,
+    cell_path,
+    load_computed,
+    load_result,
+    released_result,
+    result_path,
+)
+from learnalg.training.run import Run, cpu_name, provenance
+
+if TYPE_CHECKING:
+    from learnalg.training.loop import Watcher
 
 GPU_FLOPS = 6e12  # a second: 40 % of the 15.7 TFLOP/s that a V100, the paper's GPU, has in fp32
 TYPICAL_SHARE = 0.4  # of the machine's matrix-product rate that training reaches, before anything was measured
+TEST_SEED = 0
+
+Watch = Callable[[Cell], "AbstractContextManager[Watcher | None]"]
 
 
-def result_file(recipe: Recipe, scale: str, key: str, root: Path) -> Path:
-    return root / "results" / recipe.name / scale / f"{key}.json"
+def unwatched(cell: Cell) -> AbstractContextManager[Watcher | None]:
+    return nullcontext(None)
 
 
-def cell_file(recipe: Recipe, scale: str, cell: Cell, root: Path) -> Path:
-    return root / "results" / (cell.home or recipe.name) / scale / f"{cell.key}.json"
+def run_experiment(
+    experiment: Experiment,
+    scale: str,
+    root: Path,
+    wanted: tuple[str, ...] = (),
+    watch: Watch = unwatched,
+    say: Callable[[str], None] = print,
+) -> None:
+    """All that is missing and can be run. What cannot is named and passed over."""
+    if experiment.computed and load_computed(experiment, scale, root) is None:
+        compute(experiment, scale, root, say)
+    for cell in choose(experiment, scale, wanted):
+        if load_result(experiment, scale, cell, root) is not None:
+            continue
+        missing, stale = missing_model(cell, root), outdated(experiment, scale, cell, root)
+        if missing:
+            say(f"{cell.key}: not run, the released model {missing} has no result in results/{missing}.json")
+        elif stale:
+            say(f"{cell.key}: not run, {stale}")
+        else:
+            with watch(cell) as watcher:
+                run_cell(experiment, scale, cell, root, watcher)
 
 
-def cell_folder(recipe: Recipe, scale: str, cell: Cell, root: Path) -> Path:
-    return root / "runs" / (cell.home or recipe.name) / scale / cell.key
-
-
-def load_result(recipe: Recipe, scale: str, cell: Cell, root: Path) -> dict[str, Any] | None:
-    path = cell_file(recipe, scale, cell, root)
-    if not path.is_file() and cell.kept and not cell.tests:
-        path = kept_file(cell, root)  # nothing to add to what the kept model's own result says
-    return _read(path)
-
-
-def load_computed(recipe: Recipe, scale: str, root: Path) -> dict[str, Any] | None:
-    return _read(result_file(recipe, scale, recipe.name, root))
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    loaded: dict[str, Any] | None = json.loads(path.read_text()) if path.is_file() else None
-    return loaded
-
-
-def kept_file(cell: Cell, root: Path) -> Path:
-    return root / "results" / f"{cell.kept}.json"
-
-
-def missing_model(recipe: Recipe, scale: str, cell: Cell, root: Path) -> str:
-    """The kept model that a cell is, or starts from, and that has no result yet; '' if nothing is missing."""
-    waiting = (c.kept for c in (cell, origin_of(recipe, scale, cell)) if c and c.kept)
-    return next((name for name in waiting if not (root / "results" / f"{name}.json").is_file()), "")
-
-
-def origin_of(recipe: Recipe, scale: str, cell: Cell) -> Cell | None:
-    """The cell whose weights another one starts from."""
-    return next((c for c in recipe.cells_at(scale) if c.key == cell.init), None) if cell.init else None
-
-
-def init_of(recipe: Recipe, scale: str, cell: Cell, root: Path) -> Path | None:
-    """The model or run that a cell starts from."""
-    origin = origin_of(recipe, scale, cell)
-    if origin is None:
-        return None
-    return Path(origin.kept) if origin.kept else cell_folder(recipe, scale, origin, root)
-
-
-def choose(recipe: Recipe, scale: str, wanted: tuple[str, ...]) -> list[Cell]:
+def choose(experiment: Experiment, scale: str, wanted: tuple[str, ...] = ()) -> list[Cell]:
     """The cells whose key contains one of the wanted texts, all if there is none; and what these start from. A text
     that is a whole key picks that cell alone."""
-    cells = recipe.cells_at(scale)
+    cells = experiment.cells_at(scale)
     keys = {cell.key for cell in cells}
     chosen = keys if not wanted else keys & set(wanted)
     chosen |= {key for key in keys for text in set(wanted) - keys if text in key}
@@ -94,80 +79,104 @@ def choose(recipe: Recipe, scale: str, wanted: tuple[str, ...]) -> list[Cell]:
     if unknown and cells:
         close = get_close_matches(unknown[0], sorted(keys), n=5, cutoff=0.0)
         raise ValueError(
-            f"no cell of {recipe.name} has {unknown[0]} in its name; closest of {len(keys)}: {', '.join(close)}; "
-            f"learnalg reproduce {recipe.name} --scale {scale} --dry-run lists all"
+            f"no cell of {experiment.name} has {unknown[0]} in its name; closest of {len(keys)}: {', '.join(close)}; "
+            f"learnalg reproduce {experiment.name} --scale {scale} --dry-run lists all"
         )
     chosen |= {cell.init for cell in cells if cell.key in chosen and cell.init}
     return [cell for cell in cells if cell.key in chosen]
 
 
-def run_cells(
-    recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = (), watcher: Watcher | None = None
-) -> None:
-    """All that is missing and can be run."""
-    if recipe.computed and load_computed(recipe, scale, root) is None:
-        compute(recipe, scale, root)
-    for cell in choose(recipe, scale, wanted):
-        is_done = load_result(recipe, scale, cell, root) is not None
-        if not is_done and not missing_model(recipe, scale, cell, root):
-            run_cell(recipe, scale, cell, root, watcher)
-
-
-def compute(recipe: Recipe, scale: str, root: Path) -> None:
+def compute(experiment: Experiment, scale: str, root: Path, say: Callable[[str], None]) -> None:
     """Computes what needs no training; writes it, unless the model that it needs is not there yet."""
-    path = result_file(recipe, scale, recipe.name, root)
-    computed = COMPUTED[recipe.computed](scale, root)
+    from learnalg.reproduction.computed import COMPUTED
+
+    path = result_path(experiment, scale, experiment.name, root)
+    computed = COMPUTED[experiment.computed](scale, root)
     if not computed:
+        say(f"{experiment.name}: not computed, the model that it needs is not there yet")
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, computed | {"provenance": provenance()})
 
 
-def run_cell(recipe: Recipe, scale: str, cell: Cell, root: Path, watcher: Watcher | None = None) -> None:
-    """Trains, or goes on, or takes the kept model; tests; writes the cell's JSON."""
-    if cell.kept:
-        result = json.loads(kept_file(cell, root).read_text())
-        model_path = Path(cell.kept)
+def run_cell(experiment: Experiment, scale: str, cell: Cell, root: Path, watcher: Watcher | None = None) -> None:
+    """Trains or resumes, or takes the released model; evaluates on the test split; writes the cell's result."""
+    if cell.released:
+        known = released_result(cell.released, root)
+        if known is None:
+            raise ValueError(f"the released model {cell.released} has no result")
+        result, weights = known, Path(cell.released)
     else:
-        model_path, init = cell_folder(recipe, scale, cell, root), init_of(recipe, scale, cell, root)
-        origin = origin_of(recipe, scale, cell)
-        if (model_path / "config.json").is_file():
-            if stale := outdated(recipe, scale, cell, root):
-                raise ValueError(stale)
-            run = resume(model_path, watcher=watcher)
-        else:
-            run = train(cell.config, model_path, init, watcher)
-        result = json.loads((run.folder / RESULT_FILE).read_text()) | {"curve": curve(run)}
-        known = load_result(recipe, scale, origin, root) if origin else None
-        if origin and known:  # what the weights that it started from had learned from counts as well
-            result["origin"] = {"model": origin.kept or origin.key, "examples": all_examples(known)}
-    if cell.tests:
-        config, model = load_model(model_path)
-        num, seed = result["report"]["num"], result["report"]["seed"]
-        tolerances = tuple(dict.fromkeys((*cell.tolerances, *TOLERANCES, 0.0)))
-        tests = {}
-        for name, changes in cell.tests.items():
-            data = replace(config.data, **changes)
-            tests[name] = asdict(evaluate(model, data, num, seed, tolerances))
-        result |= {"tests": tests, "tested": provenance()}
-    path = cell_file(recipe, scale, cell, root)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, result | {"kept": cell.kept, "note": cell.note})
+        weights = cell_folder(experiment, scale, cell, root)
+        result = _trained(experiment, scale, cell, root, watcher)
+    tests = {} if not cell.tests else _tests(cell, weights, result)
+    made = result.provenance | ({"tested": provenance()} if tests else {})
+    result = replace(result, tests=tests, provenance=made, released=cell.released, note=cell.note)
+    result.write(cell_path(experiment, scale, cell, root))
 
 
-def outdated(recipe: Recipe, scale: str, cell: Cell, root: Path) -> str:
-    """What to do where a run was begun under another config than the cell's, or from other weights; '' elsewhere."""
-    folder = cell_folder(recipe, scale, cell, root)
-    if not (folder / "config.json").is_file():
+def _trained(experiment: Experiment, scale: str, cell: Cell, root: Path, watcher: Watcher | None) -> Result:
+    """The result of a cell's run, with the report of its test split."""
+    from learnalg.evaluation.evaluate import evaluate
+    from learnalg.problem import Problem
+    from learnalg.training.loop import FINAL_TOLERANCES, RESULT_FILE, resume, train
+    from learnalg.zoo.load import load_model
+
+    folder, config = cell_folder(experiment, scale, cell, root), planned_config(experiment, scale, cell, root)
+    is_begun = (folder / "config.json").is_file()
+    run = resume(folder, watcher=watcher) if is_begun else train(config, folder, watcher)
+    result = Result.read(run.folder / RESULT_FILE)
+    if result.origin and cell.init:
+        result = replace(result, origin=replace(result.origin, model=cell.init))
+    config, model = load_model(run.folder)
+    num = config.train.final_num
+    return replace(result, report=evaluate(model, Problem(config.data), num, TEST_SEED, FINAL_TOLERANCES))
+
+
+def _tests(cell: Cell, weights: Path, result: Result) -> dict[str, Any]:
+    """Reports on other matrices than the model's own."""
+    from learnalg.evaluation.evaluate import TOLERANCES, evaluate
+    from learnalg.problem import Problem
+    from learnalg.zoo.load import load_model
+
+    config, model = load_model(weights)
+    tolerances = tuple(dict.fromkeys((*cell.tolerances, *TOLERANCES, 0.0)))
+    return {
+        name: evaluate(model, Problem(replace(config.data, **changes)), result.report.num, TEST_SEED, tolerances)
+        for name, changes in cell.tests.items()
+    }
+
+
+def planned_config(experiment: Experiment, scale: str, cell: Cell, root: Path) -> RunConfig:
+    """The cell's config, with the run that it starts from."""
+    if not cell.init:
+        return cell.config
+    origin = next(c for c in experiment.cells_at(scale) if c.key == cell.init)
+    return replace_fields(cell.config, init=str(cell_folder(experiment, scale, origin, root)))
+
+
+def missing_model(cell: Cell, root: Path) -> str:
+    """The released model that a cell is, or starts from, and that has no result; '' if nothing is missing."""
+    waiting = cell.released or cell.config.train.origin[0]
+    return waiting if waiting and released_result(waiting, root) is None else ""
+
+
+def outdated(experiment: Experiment, scale: str, cell: Cell, root: Path) -> str:
+    """What to do where a run was begun under another config than the cell's; '' elsewhere."""
+    folder = cell_folder(experiment, scale, cell, root)
+    if cell.released or not (folder / "config.json").is_file():
         return ""
-    run, init = Run.open(folder), init_of(recipe, scale, cell, root)
-    begun = run.config
+    begun = Run.open(folder).config
     # What a run settles for its machine is no difference.
-    settled = replace_fields(cell.config, threads=begun.train.threads, precision=begun.train.precision)
-    tables = zip(to_dict(begun).items(), to_dict(settled).values(), strict=True)
-    names = [f"{table}.{name}" for (table, old), new in tables for name in old if old[name] != new[name]]
-    if any(session.get("init", "") != str(init or "") for session in run.sessions()[:1]):
-        names.append("init")
+    settled = {"threads": begun.train.threads, "precision": begun.train.precision}
+    wanted = replace_fields(planned_config(experiment, scale, cell, root), **settled)
+    names = []
+    for table, old in to_dict(begun).items():
+        new = to_dict(wanted)[table]
+        if isinstance(old, dict):
+            names += [f"{table}.{name}" for name in old if old[name] != new[name]]
+        elif old != new:
+            names.append(table)
     return f"{folder} was begun with another {', '.join(names)}: remove it to start anew" if names else ""
 
 
@@ -176,7 +185,7 @@ class Step:
     """A line of the plan."""
 
     key: str
-    state: str  # done, kept, missing (the kept model is), begun, stale (begun, and the recipe has changed) or to do
+    state: str  # done, released, missing (the released model is), begun, stale (begun under another config) or to do
     examples: int  # left to train on
     note: str
     config: RunConfig | None = None  # of what is trained
@@ -184,26 +193,30 @@ class Step:
     @property
     def flops(self) -> float:
         """Left. It takes a second to count those of a large network: `--list` does without."""
-        return self.examples * counted_flops(self.config) if self.examples and self.config else 0.0
+        if not self.examples or self.config is None:
+            return 0.0
+        from learnalg.training.flops import counted_flops
+
+        return self.examples * counted_flops(self.config)
 
 
-def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -> list[Step]:
+def plan(experiment: Experiment, scale: str, root: Path, wanted: tuple[str, ...] = ()) -> list[Step]:
     steps = []
-    if recipe.computed:
-        state = "to do" if load_computed(recipe, scale, root) is None else "done"
-        steps.append(Step(recipe.name, state, 0, "computed"))
-    for cell in choose(recipe, scale, wanted):
-        folder = cell_folder(recipe, scale, cell, root)
+    if experiment.computed:
+        state = "to do" if load_computed(experiment, scale, root) is None else "done"
+        steps.append(Step(experiment.name, state, 0, "computed"))
+    for cell in choose(experiment, scale, wanted):
+        folder = cell_folder(experiment, scale, cell, root)
         examples, done = cell.config.train.examples, 0
-        missing, note = missing_model(recipe, scale, cell, root), cell.note
-        if load_result(recipe, scale, cell, root) is not None:
+        missing, note = missing_model(cell, root), cell.note
+        if load_result(experiment, scale, cell, root) is not None:
             state, done = "done", examples
         elif missing:
             state, note = "missing", "; ".join(filter(None, (f"waits for {missing}", cell.note)))
-            done = examples if cell.kept else 0
-        elif cell.kept:
-            state, done = "kept", examples
-        elif stale := outdated(recipe, scale, cell, root):
+            done = examples if cell.released else 0
+        elif cell.released:
+            state, done = "released", examples
+        elif stale := outdated(experiment, scale, cell, root):
             state, note = "stale", stale
         elif (folder / "config.json").is_file():
             state, done = "begun", max((line["examples"] for line in Run.open(folder).metrics()), default=0)
@@ -214,12 +227,21 @@ def plan(recipe: Recipe, scale: str, root: Path, wanted: tuple[str, ...] = ()) -
 
 
 def measured_rate(root: Path) -> float:
-    """FLOPs a second: the median over kept results of this kind of machine, else a share of its own rate."""
+    """FLOPs a second: the median over results of this kind of machine, else a share of its own rate."""
+    import statistics
+
     rates = []
-    for path in (root / "results").rglob("*.json"):
-        result = json.loads(path.read_text())
-        is_here = result.get("provenance", {}).get("machine", {}).get("cpu") == cpu_name()
-        flops = result.get("flops_per_example", 0.0) * result.get("examples", 0)
+    folder = root / "results"
+    for path in (folder if folder.is_dir() else results_folder()).rglob("*.json"):
+        values = read_json(path)
+        is_here = values.get("provenance", {}).get("machine", {}).get("cpu") == cpu_name()
+        flops = values.get("flops_per_example", 0.0) * values.get("examples", 0)
         if is_here and flops > 1e12:  # a shorter run has hardly begun
-            rates.append(flops / result["seconds"])
-    return statistics.median(rates) if rates else TYPICAL_SHARE * machine_rate(torch.float32)
+            rates.append(flops / values["seconds"])
+    if rates:
+        return statistics.median(rates)
+    import torch
+
+    from learnalg.training.speed import machine_rate
+
+    return TYPICAL_SHARE * machine_rate(torch.float32)

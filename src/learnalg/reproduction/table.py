@@ -1,6 +1,6 @@
 """The paper's tables with our numbers beside them.
 
->>> print(as_markdown(table_of(RECIPES["table-6"], "laptop", Path("."))))
+>>> print(as_markdown(table_of(EXPERIMENTS["table-6"], "laptop", Path("."))))
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from learnalg.evaluation.evaluate import wilson
-from learnalg.reproduction.tables import Cell, Recipe, Shown, lookup, paper_table, place_of
-from learnalg.reproduction.runner import load_computed, load_result
+from learnalg.evaluation.result import Result, wilson
+from learnalg.reproduction.experiment import Cell, Experiment, Shown, paper_table
+from learnalg.reproduction.measure import lookup, report_behind
+from learnalg.reproduction.results import load_computed, load_result
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,16 @@ class Number:
     interval: tuple[float, float] | None = None  # 95 %, of a single share
     note: str = ""
     digits: int = 1  # after the point
+    is_other_size: bool = False  # of matrices of another size than the paper's: not to be compared
+
+    @property
+    def is_of_paper(self) -> bool:
+        """Whether the paper has a number here."""
+        return isinstance(self.paper, int | float) and not isinstance(self.paper, bool)
+
+    @property
+    def is_ours(self) -> bool:
+        return bool(self.ours or self.words)
 
     @property
     def text(self) -> str:
@@ -48,13 +59,13 @@ class Table:
     rows: list[list[Number]]  # labels are Numbers with only `paper`
 
 
-def table_of(recipe: Recipe, scale: str, root: Path) -> Table:
-    """The paper's table with ours beside it; a recipe without one makes its rows and columns from the cells."""
-    if recipe.computed:
-        return computed_table(recipe, scale, root)
-    cells = recipe.cells_at(scale)
-    if recipe.has_paper:
-        columns, paper_rows = paper_table(recipe.name)
+def table_of(experiment: Experiment, scale: str, root: Path) -> Table:
+    """The paper's table with ours beside it; an experiment without one makes its rows and columns from the cells."""
+    if experiment.computed:
+        return computed_table(experiment, scale, root)
+    cells = experiment.cells_at(scale)
+    if experiment.has_paper:
+        columns, paper_rows = paper_table(experiment.name)
         rows = [[Number(paper=value) for value in row] for row in paper_rows]
         row_names, column_names = [], []
     else:
@@ -63,22 +74,22 @@ def table_of(recipe: Recipe, scale: str, root: Path) -> Table:
         columns = ["", *column_names]
         rows = [[Number(paper=name), *[Number()] * len(column_names)] for name in row_names]
     for cell in cells:
-        result = load_result(recipe, scale, cell, root)
+        result = load_result(experiment, scale, cell, root)
         for shown in cell.shows:
             r = shown.row if isinstance(shown.row, int) else row_names.index(shown.row)
             c = shown.column if isinstance(shown.column, int) else 1 + column_names.index(shown.column)
             rows[r][c] = _filled(rows[r][c], cell, shown, result)
-    return Table(recipe.name, recipe.title, columns, rows)
+    return Table(experiment.name, experiment.title, columns, rows)
 
 
-def computed_table(recipe: Recipe, scale: str, root: Path) -> Table:
+def computed_table(experiment: Experiment, scale: str, root: Path) -> Table:
     """What was computed, which has the paper's numbers beside; before it was, the paper's alone."""
-    computed = load_computed(recipe, scale, root)
+    computed = load_computed(experiment, scale, root)
     if computed is None:
-        columns, paper_rows = paper_table(recipe.name)
-        return Table(recipe.name, recipe.title, columns, [[Number(paper=value) for value in row] for row in paper_rows])
+        columns, paper_rows = paper_table(experiment.name)
+        return Table(experiment.name, experiment.title, columns, [[Number(paper=value) for value in row] for row in paper_rows])
     rows = [[_computed_number(**place) for place in row] for row in computed["rows"]]
-    return Table(recipe.name, recipe.title, computed["columns"], rows)
+    return Table(experiment.name, experiment.title, computed["columns"], rows)
 
 
 def _computed_number(paper: Any, ours: Any, digits: int, is_share: bool = False) -> Number:
@@ -87,16 +98,16 @@ def _computed_number(paper: Any, ours: Any, digits: int, is_share: bool = False)
     return Number(paper, numbers, words, is_planned=ours is not None, digits=digits)
 
 
-def _filled(number: Number, cell: Cell, shown: Shown, result: dict[str, Any] | None) -> Number:
+def _filled(number: Number, cell: Cell, shown: Shown, result: Result | None) -> Number:
     ours, interval = number.ours, None
     if result is not None:
         value = lookup(result, shown.measure)
         ours = (*ours, math.nan if value is None else float(value) * shown.factor)
-        report = place_of(result, shown.measure)
+        report = report_behind(result, shown.measure)
         if report is not None and len(ours) == 1:
-            low, high = wilson(value, report["num"])
+            low, high = wilson(value, report.num)
             interval = 100 * low, 100 * high
-    note = "; ".join(dict.fromkeys(n for n in (number.note, cell.note) if n))
+    note = "; ".join(dict.fromkeys(n for n in (number.note, note_of(cell, result)) if n))
     return replace(
         number,
         ours=ours,
@@ -105,12 +116,41 @@ def _filled(number: Number, cell: Cell, shown: Shown, result: dict[str, Any] | N
         interval=interval,
         note=note,
         digits=shown.digits,
+        is_other_size=bool(cell.size),
     )
+
+
+def note_of(cell: Cell, result: Result | None) -> str:
+    """What a reader must know of a number: of the run that was done, or else of the one that is planned."""
+    note = cell.note if result is None or cell.released else result.note or cell.note
+    return "; ".join(filter(None, (f"{cell.size} matrices" if cell.size else "", note)))
+
+
+PARAMETERS = ("Tolerance %", "Error (sigma)")  # columns of numbers that name a row, and are no result
+
+
+def num_labels(table: Table) -> int:
+    """The first column names the rows; so do those after it that have words only, or parameters."""
+    columns = list(zip(*table.rows, strict=True))
+    for c, column in enumerate(columns[1:], start=1):
+        is_words = all(isinstance(n.paper, str) and n.paper != "-" for n in column) and any(n.paper for n in column)
+        if any(n.is_planned for n in column) or not (is_words or table.columns[c] in PARAMETERS):
+            return c
+    return len(columns)
+
+
+def counts(table: Table) -> tuple[int, int]:
+    """How many of the paper's numbers are measured, and how many it has; of our own tables, of what is planned."""
+    labels = num_labels(table)
+    places = [number for row in table.rows for number in row[labels:]]
+    papers = [number for number in places if number.is_of_paper] or [number for number in places if number.is_planned]
+    return sum(number.is_ours and not number.is_other_size for number in papers), len(papers)
 
 
 def best_of(table: Table) -> tuple[str, str]:
     """Our highest number and the paper's at the same place."""
-    filled = [number for row in table.rows for number in row if number.ours and not math.isnan(sum(number.ours))]
+    numbers = [number for row in table.rows for number in row if not number.is_other_size]
+    filled = [number for number in numbers if number.ours and not math.isnan(sum(number.ours))]
     if not filled:
         return "", ""
     best = max(filled, key=lambda number: statistics.fmean(number.ours))

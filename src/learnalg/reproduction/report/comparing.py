@@ -29,7 +29,7 @@ class Comparison:
 
 
 def direction_of(measure: str) -> int:
-    """Whether a higher value of a measure (recipes/measure.py) is better."""
+    """Whether a higher value of a measure (measure.py) is better."""
     if measure.startswith("after/") or "accuracy/" in measure:
         return HIGHER
     if measure.startswith("reached/") or measure.endswith(("loss", "seconds", "examples")):
@@ -38,7 +38,10 @@ def direction_of(measure: str) -> int:
 
 
 def compare(number: Number, direction: int) -> Comparison:
+    """No mark for what cannot be compared: words, and numbers of matrices of another size."""
     paper = number.paper
+    if number.is_other_size:
+        return Comparison()
     if number.words:
         return Comparison(EQUAL) if number.words == str(paper) else Comparison()
     if not number.ours or isinstance(paper, bool) or not isinstance(paper, int | float):

@@ -1,7 +1,6 @@
 """The paper's figures, drawn from results as SVG: accuracy in three norms, learning curves, spectra.
 
-    >>> save_figure(RECIPES["figure-3"], "laptop", Path("."))
-    PosixPath('results/figure-3/laptop/figure-3.svg')
+    >>> svg = draw(EXPERIMENTS["figure-3"], "laptop", Path("."))
 
 matplotlib takes seconds to load, and is loaded when a figure is drawn; pyplot, with its global state, never is.
 """
@@ -15,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from learnalg.training.checkpoint import write_whole
-from learnalg.reproduction.tables import Cell, Recipe
-from learnalg.reproduction.runner import load_computed, load_result, result_file
+from learnalg.evaluation.result import Point, Result
+from learnalg.reproduction.experiment import Cell, Experiment
+from learnalg.reproduction.results import load_computed, load_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,34 +33,36 @@ STYLE: dict[Any, Any] = {  # matplotlib names all its settings in a type of thei
     "legend.frameon": False,
     "svg.hashsalt": "learnalg",  # the same numbers give the same file
 }
-NORMS = {"accuracy": "L1", "l2": "L2", "linf": "L-infinity"}  # key in a curve -> name
+NORMS = {"l1": "L1", "l2": "L2", "linf": "L-infinity"}  # in a curve -> name
 MOST_COLUMNS = 4
-Results = list[tuple[Cell, dict[str, Any]]]
+Results = list[tuple[Cell, Result]]
+Curve = tuple[Point, ...]
 
 
-def save_figure(recipe: Recipe, scale: str, root: Path) -> Path | None:
+def draw(experiment: Experiment, scale: str, root: Path) -> bytes | None:
     """Draws what there is; None if there is nothing yet."""
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
-        if recipe.computed:
-            computed = load_computed(recipe, scale, root)
-            figure = None if computed is None else COMPUTED_FIGURES[recipe.figure](computed)
+        if experiment.computed:
+            computed = load_computed(experiment, scale, root)
+            figure = None if computed is None else COMPUTED_FIGURES[experiment.figure](computed)
         else:
-            loaded = ((cell, load_result(recipe, scale, cell, root)) for cell in recipe.cells_at(scale))
+            loaded = ((cell, load_result(experiment, scale, cell, root)) for cell in experiment.cells_at(scale))
             results = [(cell, result) for cell, result in loaded if result is not None]
-            figure = CURVE_FIGURES[recipe.figure](results) if results else None
+            figure = CURVE_FIGURES[experiment.figure](results) if results else None
         if figure is None:
             return None
-        content = io.BytesIO()
-        figure.savefig(content, format="svg", metadata={"Date": None})
-    path = result_file(recipe, scale, recipe.name, root).with_suffix(".svg")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content.getvalue())
-    return path
+        return as_svg(figure)
 
 
-def _panels(num: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+def as_svg(figure: Figure) -> bytes:
+    content = io.BytesIO()
+    figure.savefig(content, format="svg", metadata={"Date": None})
+    return content.getvalue()
+
+
+def panels(num: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     from matplotlib.figure import Figure
 
     rows = -(-num // columns)
@@ -70,38 +71,38 @@ def _panels(num: int, columns: int, width: float, height: float) -> tuple[Figure
 
 
 def norms(results: Results) -> Figure:
-    """A panel for each problem: accuracy within 5 % in each norm that its curve has."""
-    figure, axes = _panels(len(results), min(len(results), MOST_COLUMNS), 3.0, 2.6)
+    """A panel for each problem: accuracy at 5 % tolerance in each norm that its curve has."""
+    figure, axes = panels(len(results), min(len(results), MOST_COLUMNS), 3.0, 2.6)
     for axis, (cell, result) in zip(axes, results, strict=True):
-        curve = result["curve"]
+        curve = result.curve
         for color, (key, name) in zip(COLORS, NORMS.items(), strict=False):
-            if all(key in point for point in curve):  # models kept long ago have L1 only
-                shares = [100 * point[key]["0.05"] for point in curve]
+            if all(key in point.accuracy for point in curve):  # results of before have L1 only
+                shares = [100 * point.accuracy[key]["0.05"] for point in curve]
                 axis.plot(_examples(curve), shares, color=color, label=name, marker=_marker(curve), markersize=3)
         axis.set_title(str(cell.shows[0].row), fontsize=10)
         axis.set_ylim(-3, 103)
         axis.set_xlabel("examples, thousands")
     for axis in axes[::MOST_COLUMNS]:
-        axis.set_ylabel("within 5 %, in %")
+        axis.set_ylabel("accuracy at 5 %, in %")
     axes[0].legend()
     return figure
 
 
 def curves(results: Results) -> Figure:
-    """A row for each problem, with the loss and the accuracies within 5 and 1 %; a line for each model."""
+    """A row for each problem, with the loss and the accuracies at 5 and 1 % tolerance; a line for each model."""
     problems = list(dict.fromkeys(_problem(cell) for cell, _ in results))
-    figure, axes = _panels(3 * len(problems), 3, 3.6, 2.5)
+    figure, axes = panels(3 * len(problems), 3, 3.6, 2.5)
     for k, problem in enumerate(problems):
         loss, wide, narrow = axes[3 * k : 3 * k + 3]
         for color, (cell, result) in zip(COLORS, _of(results, problem), strict=False):
-            curve = result["curve"]
+            curve = result.curve
             label, marker = str(cell.shows[0].row).removeprefix(f"{problem}, "), _marker(curve)
             style: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3, "label": label}
-            loss.plot(_examples(curve), [point["valid_loss"] for point in curve], **style)
+            loss.plot(_examples(curve), [point.loss for point in curve], **style)
             for axis, tolerance in ((wide, "0.05"), (narrow, "0.01")):
-                axis.plot(_examples(curve), [100 * point["accuracy"][tolerance] for point in curve], **style)
+                axis.plot(_examples(curve), [100 * point.accuracy["l1"][tolerance] for point in curve], **style)
         loss.set_ylabel(f"{problem}\nloss a token")
-        for axis, name in ((wide, "within 5 %, in %"), (narrow, "within 1 %, in %")):
+        for axis, name in ((wide, "accuracy at 5 %, in %"), (narrow, "accuracy at 1 %, in %")):
             axis.set_ylim(-3, 103)
             axis.set_ylabel(name)
         loss.legend()
@@ -118,11 +119,11 @@ def _of(results: Results, problem: str) -> Results:
     return [(cell, result) for cell, result in results if _problem(cell) == problem]
 
 
-def _examples(curve: list[dict[str, Any]]) -> list[float]:
-    return [point["examples"] / 1_000 for point in curve]
+def _examples(curve: Curve) -> list[float]:
+    return [point.examples / 1_000 for point in curve]
 
 
-def _marker(curve: list[dict[str, Any]]) -> str:
+def _marker(curve: Curve) -> str:
     """A curve of few points shows them: one point alone is no line."""
     return "o" if len(curve) <= 20 else ""
 
@@ -132,7 +133,7 @@ def spectra(computed: dict[str, Any]) -> Figure:
     histograms = computed["histograms"]
     laws = list(dict.fromkeys(histogram["law"] for histogram in histograms))
     columns = len(histograms) // len(laws)
-    figure, axes = _panels(len(histograms), columns, 2.6, 2.0)
+    figure, axes = panels(len(histograms), columns, 2.6, 2.0)
     for k, (axis, histogram) in enumerate(zip(axes, histograms, strict=True)):
         edges, counts, sigma = np.array(histogram["edges"]), np.array(histogram["counts"]), histogram["expected"]
         density = counts / (computed["matrices"] * histogram["n"] * np.diff(edges))

@@ -1,7 +1,7 @@
 """What the report says, before it is written as HTML or Markdown: each table and figure with our numbers beside the
-paper's, the runs behind them, and the kept models.
+paper's, the runs behind them, and the released models.
 
-    >>> document = gather(RECIPES, "laptop", Path("."))
+    >>> document = gather(EXPERIMENTS, "laptop", Path("."))
     >>> document.sections[5].runs["p1000-5-4-1"].commit
     'cda0c4be1f'
 """
@@ -9,20 +9,19 @@ paper's, the runs behind them, and the kept models.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from learnalg.config import from_dict
-from learnalg.training.flops import counted_flops
-from learnalg.reproduction.tables import SCALES, Recipe, paper_numbers
+from learnalg.evaluation.result import Result
+from learnalg.reproduction.experiment import Experiment, paper_numbers
 from learnalg.reproduction.report.comparing import HIGHER, NEITHER, Comparison, compare, direction_of
-from learnalg.reproduction.report.speedrun import PROBLEMS, TOLERANCES, load_results
-from learnalg.reproduction.runner import load_computed, load_result
-from learnalg.training.run import all_examples
-from learnalg.reproduction.table import Number, Table, table_of
+from learnalg.reproduction.report.drawing import draw
+from learnalg.reproduction.report.records import PROBLEMS, TOLERANCES, in_order, learning_curves
+from learnalg.reproduction.results import load_computed, load_result, released_results
+from learnalg.reproduction.table import Number, Table, counts, note_of, num_labels, table_of
+from learnalg.zoo.cards import describe_network
 
-PARAMETERS = ("Tolerance %", "Error (sigma)")  # columns of numbers that name a row, and are no result
 COMMIT_DIGITS = 10
 
 
@@ -52,8 +51,8 @@ class Section:
     comparisons: dict[tuple[int, int], Comparison]  # by row and column, of all numbers that we have
     runs: dict[str, Measured]
     missing: dict[str, str]  # keys of runs that are planned and not run -> their notes
-    figures: list[Path]
-    is_recipe: bool = True
+    figure: bytes | None = None  # SVG
+    is_experiment: bool = True
 
     @property
     def name(self) -> str:
@@ -72,29 +71,26 @@ class Section:
                 yield r, c, number
 
     @property
-    def num_planned(self) -> int:
-        return sum(number.is_planned for _, _, number in self.places())
-
-    @property
-    def num_ours(self) -> int:
-        return sum(has_ours(number) for _, _, number in self.places())
+    def counts(self) -> tuple[int, int]:
+        """Measured, of the paper's numbers."""
+        return counts(self.table)
 
     def num_marked(self, *marks: str) -> int:
         return sum(comparison.mark in marks for comparison in self.comparisons.values())
 
     def notes(self) -> dict[str, str]:
         """Notes of the numbers that we have -> their letters."""
-        texts = dict.fromkeys(number.note for _, _, number in self.places() if number.note and has_ours(number))
+        texts = dict.fromkeys(number.note for _, _, number in self.places() if number.note and number.is_ours)
         return {text: letter(k) for k, text in enumerate(texts)}
 
 
 @dataclass(frozen=True)
-class KeptModel:
+class ReleasedModel:
     name: str
     problem: str
-    layers: str
+    network: str
     parameters: str
-    accuracy: tuple[str, ...]  # within 5, 2, 1 and 0.5 %
+    accuracy: tuple[str, ...]  # at 5, 2, 1 and 0.5 % tolerance
     paper: str
     measured: Measured
 
@@ -103,91 +99,78 @@ class KeptModel:
 class Document:
     scale: str
     sections: list[Section]
-    kept: list[KeptModel]
-    figures: list[Path] = field(default_factory=list)  # that belong to no section
+    released: list[ReleasedModel]
+    figures: list[Path]  # of analyses
+    curves: bytes | None = None  # SVG of the released models' learning curves
 
     @property
     def newest(self) -> str:
         """The day of the newest result."""
         runs = [run for section in self.sections for run in section.runs.values()]
-        return max((run.time for run in (*runs, *(model.measured for model in self.kept))), default="")[:10]
+        return max((run.time for run in (*runs, *(model.measured for model in self.released))), default="")[:10]
 
 
-def gather(recipes: Mapping[str, Recipe], scale: str, root: Path) -> Document:
-    """Tables of the paper that no recipe makes come with the paper's numbers alone."""
+def gather(experiments: Mapping[str, Experiment], scale: str, root: Path) -> Document:
+    """Tables of the paper that no experiment makes come with the paper's numbers alone."""
     paper_tables = [name for name, table in paper_numbers().items() if "rows" in table]
-    names = list(dict.fromkeys((*paper_tables, *recipes)))
-    sections = [_section(recipes[n], scale, root) if n in recipes else _paper_section(n) for n in names]
-    return Document(scale, sections, kept_models(root / "results"), _other_figures(sections, scale, root / "results"))
+    names = list(dict.fromkeys((*paper_tables, *experiments)))
+    sections = [_section(experiments[n], scale, root) if n in experiments else _paper_section(n) for n in names]
+    results = released_results(root)
+    has_curves = any(result.curve for result in results.values())
+    return Document(
+        scale,
+        sections,
+        released_models(results),
+        sorted((root / "results" / "analyses").rglob("*.svg")),
+        learning_curves(results) if has_curves else None,
+    )
 
 
-def _other_figures(sections: list[Section], scale: str, folder: Path) -> list[Path]:
-    """Those of analyses, which belong to no table, and to no other scale."""
-    shown = {path for section in sections for path in section.figures}
-    others = set(SCALES) - {scale}
-    found = (path for path in folder.rglob("*.svg") if path not in shown)
-    return sorted(path for path in found if not others & set(path.relative_to(folder).parts))
-
-
-def _section(recipe: Recipe, scale: str, root: Path) -> Section:
+def _section(experiment: Experiment, scale: str, root: Path) -> Section:
     try:
-        table = table_of(recipe, scale, root)
+        table = table_of(experiment, scale, root)
     except ValueError as error:
-        raise ValueError(f"results of {recipe.name} at scale {scale}: {error}") from None
+        raise ValueError(f"results of {experiment.name} at scale {scale}: {error}") from None
     directions: dict[tuple[int, int], int] = {}
     runs, missing = {}, {}
-    for cell in recipe.cells_at(scale):
-        result = load_result(recipe, scale, cell, root)
+    for cell in experiment.cells_at(scale):
+        result = load_result(experiment, scale, cell, root)
         if result is None:
             missing[cell.key] = cell.note
         else:
-            runs[cell.key] = measured(result, cell.note)
+            runs[cell.key] = measured(result, note_of(cell, result))
         for shown in cell.shows:
-            directions[place_of(table, shown.row, shown.column)] = direction_of(shown.measure)
-    if recipe.computed:
-        computed = load_computed(recipe, scale, root)
+            directions[place_in(table, shown.row, shown.column)] = direction_of(shown.measure)
+    if experiment.computed:
+        computed = load_computed(experiment, scale, root)
         if computed is None:
-            missing[recipe.name] = "computed, needs no training"
+            missing[experiment.name] = "computed, needs no training"
         else:
-            runs[recipe.name] = measured(computed, "computed, needs no training")
+            runs[experiment.name] = measured_by(computed["provenance"], note="computed, needs no training")
             for r, row in enumerate(computed["rows"]):
                 directions |= {(r, c): HIGHER for c, place in enumerate(row) if place.get("is_share")}
     comparisons = {
         (r, c): compare(number, directions.get((r, c), NEITHER))
         for r, row in enumerate(table.rows)
         for c, number in enumerate(row)
-        if has_ours(number)
+        if number.is_ours
     }
-    title = paper_numbers().get(recipe.name, {}).get("title", recipe.title) if recipe.has_paper else recipe.title
-    figures = sorted((root / "results" / recipe.name / scale).glob("*.svg"))
-    return Section(table, title, num_labels(table), comparisons, runs, missing, figures)
+    title = paper_numbers().get(experiment.name, {}).get("title", experiment.title) if experiment.has_paper else experiment.title
+    figure = draw(experiment, scale, root) if experiment.figure else None
+    return Section(table, title, num_labels(table), comparisons, runs, missing, figure)
 
 
 def _paper_section(name: str) -> Section:
     paper = paper_numbers()[name]
     rows = [[Number(paper=value) for value in row] for row in paper["rows"]]
     table = Table(name, paper["title"], paper["columns"], rows)
-    return Section(table, paper["title"], num_labels(table), {}, {}, {}, [], is_recipe=False)
+    return Section(table, paper["title"], num_labels(table), {}, {}, {}, is_experiment=False)
 
 
-def place_of(table: Table, row: int | str, column: int | str) -> tuple[int, int]:
-    """Row and column by number, of what a recipe names."""
+def place_in(table: Table, row: int | str, column: int | str) -> tuple[int, int]:
+    """Row and column by number, of what an experiment names."""
     r = row if isinstance(row, int) else [labels[0].paper for labels in table.rows].index(row)
     return r, column if isinstance(column, int) else table.columns.index(column)
-
-
-def num_labels(table: Table) -> int:
-    """The first column names the rows; so do those after it that have words only, or parameters."""
-    columns = list(zip(*table.rows, strict=True))
-    for c, column in enumerate(columns[1:], start=1):
-        is_words = all(isinstance(n.paper, str) and n.paper != "-" for n in column) and any(n.paper for n in column)
-        if any(n.is_planned for n in column) or not (is_words or table.columns[c] in PARAMETERS):
-            return c
-    return len(columns)
-
-
-def has_ours(number: Number) -> bool:
-    return bool(number.ours or number.words)
 
 
 def letter(index: int) -> str:
@@ -195,22 +178,29 @@ def letter(index: int) -> str:
     return (letter(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
 
 
-def measured(result: dict[str, Any], note: str = "") -> Measured:
-    made = result.get("provenance", {})
-    tested = result.get("tested", {}).get("commit", "")
-    machine = made.get("machine", {})
-    where = [machine.get("cpu", ""), f"{machine['cores']} cores" if "cores" in machine else "", made.get("device", "")]
+def measured(result: Result, note: str = "") -> Measured:
+    of_them = f", of them {result.origin.examples:,} for {result.origin.model}" if result.origin else ""
+    made = measured_by(result.provenance, note)
+    return replace(
+        made,
+        seed=str(result.config.train.seed),
+        minutes=f"{result.all_seconds / 60:.1f}",
+        examples=f"{result.all_examples:,}{of_them}",
+        flops=f"{result.all_flops:.1e}",
+        tested=f"{result.report.num:,}",
+    )
+
+
+def measured_by(provenance: dict[str, Any], note: str = "") -> Measured:
+    tested = provenance.get("tested", {}).get("commit", "")
+    machine = provenance.get("machine", {})
+    cores = f"{machine['cores']} cores" if "cores" in machine else ""
     return Measured(
-        commit=short(made.get("commit", "")) + (f", tested at {short(tested)}" if tested else ""),
-        seed=str(result.get("seed", "")),
-        machine=", ".join(filter(None, where)),
-        minutes=f"{result['seconds'] / 60:.1f}" if "seconds" in result else "",
-        examples=_examples(result) if "examples" in result else "",
-        flops=f"{_flops(result):.1e}" if "examples" in result else "",
-        tested=f"{result['report']['num']:,}" if "report" in result else "",
-        command=made.get("command", ""),
+        commit=short(provenance.get("commit", "")) + (f", tested at {short(tested)}" if tested else ""),
+        machine=", ".join(filter(None, (machine.get("cpu", ""), cores, provenance.get("device", "")))),
+        command=provenance.get("command", ""),
         note=note,
-        time=made.get("time", ""),
+        time=provenance.get("time", ""),
     )
 
 
@@ -219,32 +209,20 @@ def short(commit: str) -> str:
     return digits[:COMMIT_DIGITS] + commit[len(digits) :]
 
 
-def _examples(result: dict[str, Any]) -> str:
-    origin = result.get("origin")
-    of_them = f", of them {origin['examples']:,} for {origin['model']}" if origin else ""
-    return f"{all_examples(result):,}{of_them}"
-
-
-def _flops(result: dict[str, Any]) -> float:
-    each = result.get("flops_per_example") or counted_flops(from_dict(result["config"]))
-    return float(each) * float(result["examples"])
-
-
-def kept_models(folder: Path) -> list[KeptModel]:
+def released_models(results: Mapping[str, Result]) -> list[ReleasedModel]:
     found = []
-    for name, result in load_results(folder).items():
-        model, data, problem = result["config"]["model"], result["config"]["data"], PROBLEMS.get(name)
-        shares = result["report"]["accuracy"]["l1"]
-        is_exact = problem is not None and problem.table == "table-2"
-        papers = " / ".join(f"{share:g}" for share in problem.accuracy()) if problem else ""
+    for name, result in in_order(results).items():
+        problem = PROBLEMS.get(name)
+        shares = result.report.accuracy["l1"]
+        papers = problem.papers if problem else ""
         found.append(
-            KeptModel(
+            ReleasedModel(
                 name,
-                problem.title if problem else f"{data['task'].replace('_', ' ')} {data['dim']}",
-                f"{model['encoder_layers']}/{model['decoder_layers']}, {model['dim_model']} dimensions",
-                f"{result['parameters']:,}",
+                problem.title if problem else f"{result.config.data.task.replace('_', ' ')} {result.config.data.dim}",
+                describe_network(result.config.model),
+                f"{result.parameters:,}",
                 tuple(f"{100 * shares[tolerance]:.1f}" for tolerance in TOLERANCES),
-                f"{papers} exact ({100 * shares['0.0']:.2f} ours)" if is_exact else papers,
+                f"{papers} ({100 * shares['0.0']:.2f} ours)" if problem and problem.is_exact else papers,
                 measured(result),
             )
         )

@@ -15,12 +15,14 @@ LIGHT, DARK = (239, 243, 248), (8, 64, 129)  # the colours of 0 and 100 %
 TURN = 55.0  # per cent from which white text is easier to read than black
 
 
-def heatmap(section: Section) -> str:
+def heatmap(section: Section, background: str = "") -> str:
+    """`background` is a colour for where the figure stands alone."""
     names = section.table.columns[1:]
     panel = HEAD + HEIGHT * len(section.table.rows)
     width, height = LABEL + WIDTH * len(names), 2 * panel + GAP + 4
     title = f"{section.heading} as a heat map: {section.title}"
-    drawn = _panel(section, "ours", 0) + _panel(section, "the paper's", panel + GAP)
+    behind = element("rect", width=width, height=height, fill=background) if background else ""
+    drawn = behind + _panel(section, "ours", 0) + _panel(section, "the paper's", panel + GAP)
     return element(
         "svg",
         element("title", escape(title)) + drawn,

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from learnalg.reproduction.report.gathering import Document, Section, has_ours
+from learnalg.reproduction.report.gathering import Document, Section
 from learnalg.reproduction.report.tables import COLUMNS, fields, interval_text, ours_text, show
 from learnalg.reproduction.table import Number
 
@@ -25,21 +25,26 @@ def markdown(document: Document, folder: Path) -> str:
     ]
     for section in document.sections:
         lines += ["", f"## {section.heading}: {plain(section.table.title)}", "", plain(section.title), ""]
-        lines += [f"![{section.heading}]({_relative(path, folder)})\n" for path in section.figures]
+        lines += [f"![{section.heading}]({figure_name(section)})\n"] if section.figure else []
         lines += _table(section)
         lines += [f"\n{letter}: {plain(text)}" for text, letter in section.notes().items()]
         lines += _runs(section)
-    if document.kept:
-        names = ("Model", "Problem", "Layers", "Parameters", "5 / 2 / 1 / 0.5 %", "The paper's", *COLUMNS[:-1])
+    if document.released:
+        names = ("Model", "Problem", "Network", "Parameters", "5 / 2 / 1 / 0.5 %", "The paper's", *COLUMNS[:-1])
         rows = (
-            (m.name, m.problem, m.layers, m.parameters, " / ".join(m.accuracy), m.paper, *fields(m.measured)[:-1])
-            for m in document.kept
+            (m.name, m.problem, m.network, m.parameters, " / ".join(m.accuracy), m.paper, *fields(m.measured)[:-1])
+            for m in document.released
         )
-        lines += ["", "## Kept models", "", *_lines(names, (map(plain, row) for row in rows))]
+        lines += ["", "## Released models", "", *_lines(names, (map(plain, row) for row in rows))]
     if document.figures:
         lines += ["", "## Figures", ""]
         lines += [f"![{path.stem}]({_relative(path, folder)})" for path in document.figures]
     return "\n".join(lines) + "\n"
+
+
+def figure_name(section: Section) -> str:
+    """Of the file beside the text."""
+    return f"{section.name}.svg"
 
 
 def plain(text: str) -> str:
@@ -60,7 +65,7 @@ def _table(section: Section) -> list[str]:
 
 def _number(section: Section, r: int, c: int, number: Number) -> str:
     paper = plain(show(number.paper))
-    if not has_ours(number):
+    if not number.is_ours:
         return " ".join(filter(None, (number.text, f"({paper})" if paper else "")))
     comparison = section.comparisons[r, c]
     beside = " ".join(filter(None, (comparison.mark, comparison.words)))

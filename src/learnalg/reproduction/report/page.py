@@ -1,6 +1,6 @@
 """The report as one HTML page that needs nothing else: no script, no font, no request; `page.css` is put into it.
 
-    >>> page(gather(RECIPES, "laptop", Path(".")), curves=learning_curves(Path("results")))
+    >>> page(gather(EXPERIMENTS, "laptop", Path(".")))
     '<!DOCTYPE html>...'
 
 Figures are data URIs and not inlined SVG: matplotlib names its parts alike in each file, and ids are a page's.
@@ -11,8 +11,9 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+from learnalg.reproduction.experiment import paper_numbers
 from learnalg.reproduction.report.comparing import BETTER, CLOSE, EQUAL, MINUS, TIMES, WORSE, Comparison
-from learnalg.reproduction.report.gathering import Document, KeptModel, Section, has_ours
+from learnalg.reproduction.report.gathering import Document, ReleasedModel, Section
 from learnalg.reproduction.report.heatmap import heatmap
 from learnalg.reproduction.report.markup import element, escape, link, scrolling
 from learnalg.reproduction.report.tables import details_html, folded, runs_html, table_html, tint
@@ -22,16 +23,15 @@ HEATMAPS = ("table-12",)
 TITLE = "Linear algebra with transformers, reproduced"
 
 
-def page(document: Document, curves: bytes | None = None) -> str:
-    """`curves` is an SVG of the kept models' learning curves."""
+def page(document: Document) -> str:
     body = element(
         "main",
         element("header", element("h1", TITLE) + _about(document))
         + _legend()
-        + _contents(document, curves)
+        + _contents(document)
         + "".join(_section(section, document.scale) for section in document.sections)
-        + _curves(curves)
-        + _kept(document.kept)
+        + _curves(document.curves)
+        + _released(document.released)
         + _other_figures(document.figures),
     )
     head = (
@@ -44,14 +44,14 @@ def page(document: Document, curves: bytes | None = None) -> str:
 
 
 def _about(document: Document) -> str:
-    ours = sum(section.num_ours for section in document.sections)
-    planned = sum(section.num_planned for section in document.sections)
+    counts = [section.counts for section in document.sections if section.name in paper_numbers()]
+    ours, papers = (sum(column) for column in zip(*counts, strict=True))
     newest = f"; the newest result is of {document.newest}" if document.newest else ""
     return element(
         "p",
         "The tables and figures of F. Charton, <i>Linear algebra with transformers</i> (2022), with our numbers beside "
-        f"the paper's. Scale {element('b', escape(document.scale))}: {ours:,} of {planned:,} planned numbers are "
-        f"measured{newest}.",
+        f"the paper's. Scale {element('b', escape(document.scale))}: {ours:,} of the paper's {papers:,} "
+        f"numbers are measured{newest}.",
     )
 
 
@@ -92,7 +92,7 @@ def _legend() -> str:
     )
 
 
-def _contents(document: Document, curves: bytes | None) -> str:
+def _contents(document: Document) -> str:
     heads = ("", "", "measured", f"{BETTER} better", f"{CLOSE} as good", f"{WORSE} worse")
     names = ("Section", "Title", *heads[2:])
     head = "".join(
@@ -102,9 +102,9 @@ def _contents(document: Document, curves: bytes | None) -> str:
     rows = []
     for section in document.sections:
         counts = (
-            f"{section.num_ours} of {section.num_planned}" if section.num_planned else "",
+            "{} of {}".format(*section.counts) if section.counts[1] else "",
             *(
-                str(section.num_marked(*marks)) if section.num_ours else ""
+                str(section.num_marked(*marks)) if section.counts[0] else ""
                 for marks in ((BETTER,), (CLOSE, EQUAL), (WORSE,))
             ),
         )
@@ -112,7 +112,11 @@ def _contents(document: Document, curves: bytes | None) -> str:
         rows.append(
             element("tr", name + element("td", escape(section.table.title)) + "".join(element("td", n) for n in counts))
         )
-    others = {"Learning curves": bool(curves), "Kept models": bool(document.kept), "Figures": bool(document.figures)}
+    others = {
+        "Learning curves": bool(document.curves),
+        "Released models": bool(document.released),
+        "Figures": bool(document.figures),
+    }
     more = ", ".join(link(name.lower().replace(" ", "-"), name) for name, is_there in others.items() if is_there)
     table = element("table", element("thead", element("tr", head)) + element("tbody", "".join(rows)), class_="contents")
     return element(
@@ -127,19 +131,15 @@ def _contents(document: Document, curves: bytes | None) -> str:
 def _section(section: Section, scale: str) -> str:
     command = f"learnalg reproduce {section.name} --scale {scale}"
     parts = [element("h2", escape(f"{section.heading}: {section.table.title}"), id=section.name)]
-    parts += [_figure(path, f"{section.heading}: {section.title}") for path in section.figures]
+    parts += [_image(section.figure, f"{section.heading}: {section.title}")] if section.figure else []
     parts.append(table_html(section))
-    if section.name in HEATMAPS and any(has_ours(number) for _, _, number in section.places()):
+    if section.name in HEATMAPS and any(number.is_ours for _, _, number in section.places()):
         parts.append(element("figure", scrolling(heatmap(section), f"{section.heading}, heat map")))
     parts.append(details_html(section))
     up = link("contents", "Contents")
-    made = element("code", escape(command)) if section.is_recipe else ""
+    made = element("code", escape(command)) if section.is_experiment else ""
     parts.append(element("p", made + up, class_="foot"))
     return element("section", "".join(parts), aria_labelledby=section.name)
-
-
-def _figure(path: Path, caption: str) -> str:
-    return _image(path.read_bytes(), caption) if path.is_file() else ""
 
 
 def _image(svg: bytes, caption: str) -> str:
@@ -151,32 +151,32 @@ def _image(svg: bytes, caption: str) -> str:
 def _curves(curves: bytes | None) -> str:
     if not curves:
         return ""
-    caption = "Share of the validation set solved within 5, 2, 1 and 0.5 %, against examples seen, of each kept model"
+    caption = "Accuracy at 5, 2, 1 and 0.5 % tolerance on the validation split, against examples, of each released model"
     content = element("h2", "Learning curves", id="learning-curves") + _image(curves, caption)
     return element("section", content, aria_labelledby="learning-curves")
 
 
-def _kept(models: list[KeptModel]) -> str:
+def _released(models: list[ReleasedModel]) -> str:
     if not models:
         return ""
-    names = ("Model", "Problem", "Layers", "Parameters", "Examples", "5 %", "2 %", "1 %", "0.5 %", "The paper's")
+    names = ("Model", "Problem", "Network", "Parameters", "Examples", "5 %", "2 %", "1 %", "0.5 %", "The paper's")
     head = element("tr", "".join(element("th", name, scope="col") for name in names))
     rows = []
     for model in models:
-        measures = (model.problem, model.layers, model.parameters, model.measured.examples)
+        measures = (model.problem, model.network, model.parameters, model.measured.examples)
         name = element("th", link(f"run-{model.name}", escape(model.name)), scope="row")
         cells = "".join(element("td", escape(value)) for value in (*measures, *model.accuracy, model.paper))
         rows.append(element("tr", name + cells))
-    caption = element("caption", "Shipped models: % of the test set within each tolerance (L1 norm), and the paper's")
-    table = element("table", caption + element("thead", head) + element("tbody", "".join(rows)), class_="kept")
-    runs = runs_html({f"run-{model.name}": (model.name, model.measured) for model in models}, "Runs of kept models")
-    content = scrolling(table, "Kept models") + folded("How they were trained", runs)
-    heading = element("h2", "Kept models", id="kept-models")
-    return element("section", heading + content, aria_labelledby="kept-models")
+    caption = element("caption", "Released models: accuracy (L1 norm) on the test split at each tolerance, in %, and the paper's")
+    table = element("table", caption + element("thead", head) + element("tbody", "".join(rows)), class_="released")
+    runs = runs_html({f"run-{model.name}": (model.name, model.measured) for model in models}, "Runs of released models")
+    content = scrolling(table, "Released models") + folded("How they were trained", runs)
+    heading = element("h2", "Released models", id="released-models")
+    return element("section", heading + content, aria_labelledby="released-models")
 
 
 def _other_figures(paths: list[Path]) -> str:
     if not paths:
         return ""
-    figures = "".join(_figure(path, f"{path.parent.name}: {path.stem}") for path in paths)
+    figures = "".join(_image(path.read_bytes(), f"{path.parent.name}: {path.stem}") for path in paths)
     return element("section", element("h2", "Figures", id="figures") + figures, aria_labelledby="figures")

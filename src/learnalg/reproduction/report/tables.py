@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from learnalg.reproduction.report.comparing import Comparison
-from learnalg.reproduction.report.gathering import Measured, Section, has_ours
+from learnalg.reproduction.report.gathering import Measured, Section
 from learnalg.reproduction.report.markup import DASH, element, escape, link, scrolling
 from learnalg.reproduction.table import Number
 
@@ -96,7 +96,7 @@ def _number(section: Section, r: int, c: int, number: Number) -> str:
     paper = paper if number.paper != "" else ""
     if not number.is_planned:
         return element("td", paper)
-    if not has_ours(number):
+    if not number.is_ours:
         return element("td", element("span", escape(number.text), class_="absent") + paper, class_="planned")
     comparison = section.comparisons[r, c]
     ours = element("span", escape(ours_text(number)), class_="ours" if number.ours else "ours words")

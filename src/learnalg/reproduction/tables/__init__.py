@@ -1,9 +1,7 @@
-"""The recipes: training configs (NAME.toml), and one Python file for each table or figure. A new one is a file and a
-line here."""
+"""The experiments: one file for each table or figure of the paper, and our own. A new one is a file and a line here."""
 
 from learnalg.reproduction.tables import (
     ablation,
-    comparisons,
     eigenvectors_analysis,
     figure_1,
     figure_2,
@@ -40,24 +38,10 @@ from learnalg.reproduction.tables import (
     table_28,
     table_29,
 )
-from learnalg.reproduction.measure import lookup, place_of
-from learnalg.reproduction.experiment import SCALES, Cell, Recipe, Shown, paper_numbers, paper_table, text_label
+from learnalg.reproduction.experiment import Experiment
 
-__all__ = [
-    "RECIPES",
-    "SCALES",
-    "Cell",
-    "Recipe",
-    "Shown",
-    "lookup",
-    "paper_numbers",
-    "paper_table",
-    "place_of",
-    "text_label",
-]
-
-RECIPES: dict[str, Recipe] = {
-    module.RECIPE.name: module.RECIPE
+EXPERIMENTS: dict[str, Experiment] = {
+    module.EXPERIMENT.name: module.EXPERIMENT
     for module in (
         table_01,
         table_02,
@@ -95,6 +79,5 @@ RECIPES: dict[str, Recipe] = {
         inversion_analysis,
         speed,
         ablation,
-        comparisons,
     )
 }

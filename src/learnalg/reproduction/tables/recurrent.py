@@ -5,17 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from learnalg.config import RunConfig, replace_fields
-from learnalg.reproduction.making import describe, fast
+from learnalg.config.presets import preset
+from learnalg.reproduction.configs import describe
 
-HIDDEN = 256
-MEMORY = 100  # about as many tokens as two 5x5 matrices and their sum have
+OPTIONS = "embedding_dim=128,memory=100"  # about as many tokens as two 5x5 matrices and their sum have
 
 
 def small(kind: str, task: str, layers: str, examples: int, encoding: str, **changes: Any) -> tuple[RunConfig, str]:
-    """A config of 5x5 matrices, and what a reader must know of it. Without the transformer's own ingredients: of its
-    embeddings it has positions, number features and ordered words, and its gates begin with long memories."""
-    plain: dict[str, Any] = {"norm": "post", "qk_norm": False, "bias": True, "zero_init": False}
-    sizes: dict[str, Any] = {"architecture": kind, "dim_model": HIDDEN, "embedding_dim": 128, "memory": MEMORY}
-    config = fast(task, "5", layers, examples, encoding, **plain, **sizes, optimizer="adam", learning_rate=3e-3)
-    config = replace_fields(config, **changes)
+    """A config of 5x5 matrices, and what a reader must know of it: the preset for recurrent networks."""
+    encoder, _, decoder = layers.partition("/")
+    source, _, target = encoding.partition("/")
+    fields: dict[str, Any] = {
+        "task": task,
+        "architecture": f"{kind}:{OPTIONS}",
+        "encoder_layers": int(encoder),
+        "decoder_layers": int(decoder),
+        "input_encoding": source,
+        "output_encoding": target,
+        "examples": examples,
+        "eval_every": examples // 10,
+        "optimizer": "adam",
+    }
+    config = replace_fields(preset("recurrent-1"), **(fields | changes))
     return config, describe(config)

@@ -1,11 +1,7 @@
 """Milliseconds a matrix: NumPy against the models that are at hand, one matrix at a time and a thousand at once, on
 this machine's CPU; the paper's models ran on a GPU (section 7).
-
-Seconds on two cores.
-
-Measured: results/speed/laptop.
 """
 
-from learnalg.reproduction.experiment import Recipe
+from learnalg.reproduction.experiment import Experiment
 
-RECIPE = Recipe("speed", "NumPy against the models", computed="speed")
+EXPERIMENT = Experiment("speed", "NumPy against the models", computed="speed")

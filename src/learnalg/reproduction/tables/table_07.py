@@ -1,18 +1,13 @@
-"""Eigenvalues of larger matrices with deeper decoders: accuracy within 5 %, and millions of examples until 99 % of
+"""Eigenvalues of larger matrices with deeper decoders: accuracy at 5 % tolerance, and millions of examples until 99 % of
 them.
 
 The runs are those of table 19 that fit, which keeps them: the base configuration of each depth, FP15/P1000; for 12x12
 with 8 layers the only one there, FP15/FP15. Scale paper only, since two cores are far from all of it.
-
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop nothing to run, paper 33 years, unless these runs are there
-already.
-
-Not measured at scale laptop so far.
 """
 
 from __future__ import annotations
 
-from learnalg.reproduction.experiment import Cell, Recipe, Shown, paper_table
+from learnalg.reproduction.experiment import Cell, Experiment, Shown, paper_table
 from learnalg.reproduction.tables.table_19 import large_cell, sample_size
 
 SIZES = ("8x8", "10x10", "12x12")  # rows
@@ -35,4 +30,4 @@ def cells(scale: str) -> list[Cell]:
     return found
 
 
-RECIPE = Recipe("table-7", "Eigenvalues with deeper models", cells)
+EXPERIMENT = Experiment("table-7", "Eigenvalues with deeper models", cells)

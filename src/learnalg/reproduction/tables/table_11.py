@@ -2,18 +2,13 @@
 coefficients' standard deviation, in training and test.
 
 The runs are those of tables 27 and 28, which have more of them, and are kept there. At scale laptop they start from
-the kept models of exact inputs.
-
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 13 minutes, paper 6.2 years, unless these runs are there
-already.
-
-Measured at scale laptop: 6 of 6 cells, the highest number 100.0 where the paper has 100.
+the released models of exact inputs.
 """
 
 from __future__ import annotations
 
 from learnalg.reproduction.tables.noise import noisy
-from learnalg.reproduction.experiment import Cell, Recipe
+from learnalg.reproduction.experiment import Cell, Experiment
 
 COLUMNS = (  # task, encoding, layers, dimensions, the table that keeps it
     ("add", "b1999", "2/2", 256, "table-27"),
@@ -35,4 +30,4 @@ def cells(scale: str) -> list[Cell]:
     ]
 
 
-RECIPE = Recipe("table-11", "Noise in the inputs", cells)
+EXPERIMENT = Experiment("table-11", "Noise in the inputs", cells)

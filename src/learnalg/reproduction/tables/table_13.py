@@ -1,24 +1,20 @@
 """Digits and sums of 10x10 matrices: numbers of two, three and four digits, by tolerance.
 
 At scale paper 2/2 layers, 512 dimensions, 8 heads, P100, P1000 and P10000 on both sides, 30 million examples. At scale
-laptop the inputs are one token a number with as many digits, and soft targets are as wide as half a word of P100.
-
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 38 minutes, paper 2.4 years.
-
-Not measured at scale laptop so far.
+laptop the inputs are one token a number with as many digits, and soft targets are as wide as half a token of P100.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from learnalg.reproduction.making import ADD_BUDGET, fast, paper
-from learnalg.reproduction.experiment import Cell, Recipe, Shown
+from learnalg.reproduction.configs import ADD_BUDGET, fast, paper
+from learnalg.reproduction.experiment import Cell, Experiment, Shown
 
 ROWS = ("p100", "p1000", "p10000")
 TOLERANCES = ("0.1", "0.05", "0.02", "0.01", "0.005", "0.001")  # columns
 OWN_TEST: dict[str, dict[str, Any]] = {"own": {}}  # the test set once more: 10 and 0.1 % are no usual tolerances
-SOFT_WIDTHS = {"p100": 0.5, "p1000": 3.0, "p10000": 3.0}  # words
+SOFT_WIDTHS = {"p100": 0.5, "p1000": 3.0, "p10000": 3.0}  # tokens
 
 
 def one_token(encoding: str) -> str:
@@ -52,4 +48,4 @@ def cells(scale: str) -> list[Cell]:
     return found
 
 
-RECIPE = Recipe("table-13", "Digits of the numbers: sums", cells)
+EXPERIMENT = Experiment("table-13", "Digits of the numbers: sums", cells)

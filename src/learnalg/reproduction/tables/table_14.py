@@ -2,16 +2,12 @@
 
 At scale paper 4/1 layers, 512 dimensions, 8 heads, P100, P1000 and P10000 on both sides, 60 million examples. At scale
 laptop the inputs are one token a number with as many digits.
-
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 72 minutes, paper 236 days.
-
-Not measured at scale laptop so far.
 """
 
 from __future__ import annotations
 
-from learnalg.reproduction.making import EIGENVALUES_BUDGET, fast, paper
-from learnalg.reproduction.experiment import Cell, Recipe
+from learnalg.reproduction.configs import EIGENVALUES_BUDGET, fast, paper
+from learnalg.reproduction.experiment import Cell, Experiment
 from learnalg.reproduction.tables.table_13 import OWN_TEST, ROWS, SOFT_WIDTHS, TOLERANCES, one_token, shown
 
 
@@ -28,4 +24,4 @@ def cells(scale: str) -> list[Cell]:
     return found
 
 
-RECIPE = Recipe("table-14", "Digits of the numbers: eigenvalues", cells)
+EXPERIMENT = Experiment("table-14", "Digits of the numbers: eigenvalues", cells)

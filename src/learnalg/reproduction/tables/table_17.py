@@ -1,12 +1,8 @@
-"""Learning speed by size of the model: epochs of 300,000 examples until 95 % are within 5 %, for products of 5x5
+"""Learning speed by size of the model: epochs of 300,000 examples until 95 % accuracy at 5 % tolerance, for products of 5x5
 matrices with vectors and for eigenvalues.
 
 At scale paper P1000, 8 heads; a run ends when it is there, or after 40 epochs (products) or 250 (eigenvalues): the
 slowest of the paper need 29 and 244. Models for which it gives no number are not run. At scale laptop FP15/P1000.
-
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 2.0 hours, paper 9.0 years.
-
-Not measured at scale laptop so far.
 """
 
 from __future__ import annotations
@@ -14,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from learnalg.config import RunConfig
-from learnalg.reproduction.making import EPOCH, fast, paper, slug
-from learnalg.reproduction.experiment import Cell, Recipe, Shown, paper_table
+from learnalg.reproduction.configs import EPOCH, fast, paper, slug
+from learnalg.reproduction.experiment import Cell, Experiment, Shown, paper_table
 
 LAYERS = ("1/1", "2/2", "4/4", "6/6", "8/8")  # rows
 COLUMNS = (
@@ -49,4 +45,4 @@ def cells(scale: str) -> list[Cell]:
     return found
 
 
-RECIPE = Recipe("table-17", "Learning speed by size of the model", cells)
+EXPERIMENT = Experiment("table-17", "Learning speed by size of the model", cells)

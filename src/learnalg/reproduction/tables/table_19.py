@@ -1,20 +1,16 @@
-"""Eigenvalues with large models: accuracies by tolerance, and millions of examples until 99 % are within 5 %.
+"""Eigenvalues with large models: accuracies by tolerance, and millions of examples until 99 % accuracy at 5 % tolerance.
 
 Scale paper only, since two cores are far from all of it: layers, dimensions, heads and encodings of each side as the
 paper's rows name them. Its budgets are not given; here they are one for each size, beyond the slowest of the paper's
 models of that size: 125 million for 8x8, 200 for 10x10, 150 for 12x12.
-
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop nothing to run, paper 83 years.
-
-Not measured at scale laptop so far.
 """
 
 from __future__ import annotations
 
 import re
 
-from learnalg.reproduction.making import MILLION, along_row, paper, slug
-from learnalg.reproduction.experiment import Cell, Recipe, Shown, paper_table
+from learnalg.reproduction.configs import MILLION, along_row, paper, slug
+from learnalg.reproduction.experiment import Cell, Experiment, Shown, paper_table
 
 BUDGETS = {"8x8": 125 * MILLION, "10x10": 200 * MILLION, "12x12": 150 * MILLION}
 SAMPLE_SIZE = 7  # column
@@ -32,10 +28,8 @@ def large_cell(model: str, size: str, shows: tuple[Shown, ...], home: str = "") 
         f"{encoder[0]}/{decoder[0]}",
         f"{encoder[3]}/{decoder[3]}".lower(),
         BUDGETS[size],
-        encoder_dim=int(encoder[1]),
-        decoder_dim=int(decoder[1]),
-        encoder_heads=int(encoder[2]),
-        decoder_heads=int(decoder[2]),
+        dim_model=(int(encoder[1]), int(decoder[1])),
+        heads=(int(encoder[2]), int(decoder[2])),
     )
     return Cell(slug(size, *encoder, *decoder), config, shows, home=home)
 
@@ -54,4 +48,4 @@ def cells(scale: str) -> list[Cell]:
     return found
 
 
-RECIPE = Recipe("table-19", "Eigenvalues with large models", cells)
+EXPERIMENT = Experiment("table-19", "Eigenvalues with large models", cells)

@@ -1,19 +1,15 @@
 """Retraining: models of the eigenvalues of 5x5 matrices learn other sizes from few more examples.
 
 At scale paper they start from runs of table 6 (P10 with 6/6 layers, P1000 with 4/1; the paper does not say which), and
-take as many examples as the paper's. At scale laptop the kept 5x5 model, FP15/P1000.
-
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 4 minutes, paper 621 days.
-
-Measured at scale laptop: 1 of 1 cells, the highest number 99.9 where the paper has 100.
+take as many examples as the paper's. At scale laptop the released 5x5 model, FP15/P1000.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from learnalg.reproduction.making import MILLION, go_on, origin, paper, slug
-from learnalg.reproduction.experiment import Cell, Recipe, Shown
+from learnalg.reproduction.configs import MILLION, fine_tune, paper, slug
+from learnalg.reproduction.experiment import Cell, Experiment, Shown
 from learnalg.reproduction.tables.table_06 import COLUMNS, paper_cell
 
 # encoding, dim, column of table 6 to start from (from 0), examples
@@ -24,7 +20,7 @@ ROWS = (
 )
 LAPTOP = 2  # row
 LAPTOP_EXAMPLES = 40_000
-ORIGIN = "eigenvalues-5-products"
+ORIGIN = "eigenvalues-5"
 
 
 def shown(row: int, digits: int) -> tuple[Shown, ...]:
@@ -37,9 +33,8 @@ def shown(row: int, digits: int) -> tuple[Shown, ...]:
 
 def cells(scale: str) -> list[Cell]:
     if scale == "laptop":
-        start = origin(ORIGIN, "eigenvalues")
-        config, note = go_on(ORIGIN, "eigenvalues", LAPTOP_EXAMPLES, dim="5-6")
-        return [start, Cell("p1000-5-6", config, shown(LAPTOP, 2), init=start.key, note=note)]
+        config, note = fine_tune(ORIGIN, "eigenvalues", LAPTOP_EXAMPLES, dim="5-6")
+        return [Cell("p1000-5-6", config, shown(LAPTOP, 2), note=note)]
     origins = {column: replace(paper_cell(column), shows=(), home="table-6") for column in (0, 1)}
     found = list(origins.values())
     for row, (encoding, dim, column, examples) in enumerate(ROWS):
@@ -48,4 +43,4 @@ def cells(scale: str) -> list[Cell]:
     return found
 
 
-RECIPE = Recipe("table-25", "Retraining on other sizes", cells)
+EXPERIMENT = Experiment("table-25", "Retraining on other sizes", cells)

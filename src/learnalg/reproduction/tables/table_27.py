@@ -1,16 +1,12 @@
 """Noise in the inputs of sums of 5x5 matrices, by encoding, layers and dimensions.
 
 At scale paper 30 million examples each (table 13). At scale laptop one model, FP15/P1000, that starts from add-5.
-
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 5 minutes, paper 3.3 years.
-
-Measured at scale laptop: 3 of 3 cells, the highest number 100.0 where the paper has 100.
 """
 
 from __future__ import annotations
 
 from learnalg.reproduction.tables.noise import noisy
-from learnalg.reproduction.experiment import Cell, Recipe
+from learnalg.reproduction.experiment import Cell, Experiment
 
 COLUMNS = tuple(
     (encoding, layers, dimensions)
@@ -25,4 +21,4 @@ def cells(scale: str) -> list[Cell]:
     return [cell for k, model in enumerate(columns) for cell in noisy(scale, "add", *model, column=k + 2)]
 
 
-RECIPE = Recipe("table-27", "Noise in the inputs of sums", cells)
+EXPERIMENT = Experiment("table-27", "Noise in the inputs of sums", cells)

@@ -1,17 +1,13 @@
 """Noise in the inputs of eigenvalues of 5x5 matrices, by encoding, layers and dimensions.
 
 At scale paper 60 million examples each (table 14). At scale laptop one model, FP15/P1000, that starts from
-eigenvalues-5-products.
-
-Time on two cores, at 60 GFLOP/s: smoke seconds, laptop 8 minutes, paper 14 years.
-
-Measured at scale laptop: 3 of 3 cells, the highest number 100.0 where the paper has 100.
+eigenvalues-5.
 """
 
 from __future__ import annotations
 
 from learnalg.reproduction.tables.noise import noisy
-from learnalg.reproduction.experiment import Cell, Recipe
+from learnalg.reproduction.experiment import Cell, Experiment
 
 COLUMNS = tuple(
     (encoding, layers, dimensions)
@@ -31,4 +27,4 @@ def cells(scale: str) -> list[Cell]:
     ]
 
 
-RECIPE = Recipe("table-28", "Noise in the inputs of eigenvalues", cells)
+EXPERIMENT = Experiment("table-28", "Noise in the inputs of eigenvalues", cells)
