@@ -17,6 +17,6 @@ def run(arguments: list[str]) -> int:
     parse(Docs, "docs", arguments)
     from learnalg.reproduction.docs import write_docs
 
-    for path in write_docs(Path()) or ():
+    for path in write_docs(Path()):
         print(path)
     return 0

@@ -13,7 +13,7 @@ from learnalg.cli.plugins import load_plugins
 @dataclass(frozen=True)
 class Report:
     """Write the report: every table and figure of the paper with our numbers beside it, from results/ of the current
-    folder, as one HTML page that needs no network (index.html) and as Markdown (report.md)."""
+    folder and of the package, as one HTML page that needs no network (index.html) and as Markdown (report.md)."""
 
     out: Path = Path("report")  # folder, made if it is not there
     scale: Literal["smoke", "laptop", "paper"] = "laptop"  # which results: `learnalg reproduce --help`
@@ -24,8 +24,8 @@ def run(arguments: list[str]) -> int:
     if command.out.exists() and not command.out.is_dir():
         raise ValueError(f"--out {command.out} is no folder")
     from learnalg.reproduction.report.writing import write_report
-    from learnalg.reproduction.tables import RECIPES
+    from learnalg.reproduction.tables import EXPERIMENTS
 
-    for path in write_report(RECIPES, command.scale, Path(), command.out):
+    for path in write_report(EXPERIMENTS, command.scale, Path(), command.out):
         print(path)
     return 0

@@ -1,12 +1,12 @@
 """Recipes: TOML files that train a released model, whole in themselves.
 
-    # Eigenvalues of 2x2 to 10x10 matrices.    the first line, a comment, says what it trains
-    preset = "fast-2"                          where all that it does not say comes from
-    [data]                                     tables data, model, optim, train, mix: fields of the config
-    [[stage]]                                  first parts of the run, if there are any
+# Eigenvalues of 2x2 to 10x10 matrices.    the first line, a comment, says what it trains
+preset = "fast-2"                          where all that it does not say comes from
+[data]                                     tables data, model, optim, train, mix: fields of the config
+[[stage]]                                  first parts of the run, if there are any
 
-    >>> read_recipe(find_recipe("eigenvalues")).data.dim
-    '2-10'
+>>> read_recipe(find_recipe("eigenvalues")).data.dim
+'2-10'
 """
 
 from __future__ import annotations

@@ -129,11 +129,6 @@ def numbers_for(task: str, trained: DataConfig, tested: DataConfig) -> dict[str,
     return {}
 
 
-def with_claims(tasks: dict[str, dict[str, Any]], trained: DataConfig, tested: DataConfig) -> dict[str, dict[str, Any]]:
-    """Anatomies by task, each with the paper's numbers."""
-    return {task: found | {"paper": numbers_for(task, trained, tested)} for task, found in tasks.items()}
-
-
 def _names(data: DataConfig) -> tuple[str, ...]:
     """The paper calls independent uniform coefficients Wigner."""
     return tuple(sorted({"wigner" if name == "iid-uniform" else name for name in data.ensemble}))

@@ -11,7 +11,7 @@ from pathlib import Path
 from learnalg.files import write_whole
 from learnalg.reproduction.report.gathering import gather
 from learnalg.reproduction.report.heatmap import heatmap
-from learnalg.reproduction.report.records import headline_table, learning_curves, records_table
+from learnalg.reproduction.report.records import PROBLEMS, headline_table, learning_curves, records_table
 from learnalg.reproduction.results import released_results
 from learnalg.reproduction.tables import EXPERIMENTS
 
@@ -23,12 +23,16 @@ def write_docs(root: Path) -> list[Path]:
     """Answers the files that were not up to date."""
     results = released_results(root)
     readme, records = root / "README.md", root / "docs" / "speedrun.md"
+    if not readme.is_file() or not records.is_file():
+        raise ValueError("no README.md and docs/speedrun.md here: `learnalg docs` is for a checkout")
     out_of_distribution = gather({"table-12": EXPERIMENTS["table-12"]}, "laptop", root)
     section = next(section for section in out_of_distribution.sections if section.name == "table-12")
     contents = {
         readme: between(readme.read_text(), headline_table(results), README_MARKS).encode(),
         records: between(records.read_text(), records_table(results), RECORDS_MARKS).encode(),
-        root / "docs" / "learning-curves.svg": learning_curves(results),
+        root / "docs" / "learning-curves.svg": learning_curves(
+            {name: results[name] for name in PROBLEMS if name in results}
+        ),
         root / "docs" / "out-of-distribution.svg": heatmap(section, background="#fff").encode(),
     }
     changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]

@@ -1,9 +1,9 @@
 """Where the results of experiments are: written under `root`, read there or, else, from what the package carries.
 
-    results/NAME.json               a released model's
-    results/NAME/SCALE/KEY.json     a cell's
-    results/NAME/SCALE/NAME.json    what was computed without training
-    runs/NAME/SCALE/KEY             a cell's run
+results/NAME.json               a released model's
+results/NAME/SCALE/KEY.json     a cell's
+results/NAME/SCALE/NAME.json    what was computed without training
+runs/NAME/SCALE/KEY             a cell's run
 """
 
 from __future__ import annotations

@@ -228,7 +228,6 @@ def plan(experiment: Experiment, scale: str, root: Path, wanted: tuple[str, ...]
 
 def measured_rate(root: Path) -> float:
     """FLOPs a second: the median over results of this kind of machine, else a share of its own rate."""
-    import statistics
 
     rates = []
     folder = root / "results"

@@ -87,7 +87,9 @@ def computed_table(experiment: Experiment, scale: str, root: Path) -> Table:
     computed = load_computed(experiment, scale, root)
     if computed is None:
         columns, paper_rows = paper_table(experiment.name)
-        return Table(experiment.name, experiment.title, columns, [[Number(paper=value) for value in row] for row in paper_rows])
+        return Table(
+            experiment.name, experiment.title, columns, [[Number(paper=value) for value in row] for row in paper_rows]
+        )
     rows = [[_computed_number(**place) for place in row] for row in computed["rows"]]
     return Table(experiment.name, experiment.title, computed["columns"], rows)
 

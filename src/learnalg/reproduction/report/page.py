@@ -151,7 +151,9 @@ def _image(svg: bytes, caption: str) -> str:
 def _curves(curves: bytes | None) -> str:
     if not curves:
         return ""
-    caption = "Accuracy at 5, 2, 1 and 0.5 % tolerance on the validation split, against examples, of each released model"
+    caption = (
+        "Accuracy at 5, 2, 1 and 0.5 % tolerance on the validation split, against examples, of each released model"
+    )
     content = element("h2", "Learning curves", id="learning-curves") + _image(curves, caption)
     return element("section", content, aria_labelledby="learning-curves")
 
@@ -167,7 +169,9 @@ def _released(models: list[ReleasedModel]) -> str:
         name = element("th", link(f"run-{model.name}", escape(model.name)), scope="row")
         cells = "".join(element("td", escape(value)) for value in (*measures, *model.accuracy, model.paper))
         rows.append(element("tr", name + cells))
-    caption = element("caption", "Released models: accuracy (L1 norm) on the test split at each tolerance, in %, and the paper's")
+    caption = element(
+        "caption", "Released models: accuracy (L1 norm) on the test split at each tolerance, in %, and the paper's"
+    )
     table = element("table", caption + element("thead", head) + element("tbody", "".join(rows)), class_="released")
     runs = runs_html({f"run-{model.name}": (model.name, model.measured) for model in models}, "Runs of released models")
     content = scrolling(table, "Released models") + folded("How they were trained", runs)

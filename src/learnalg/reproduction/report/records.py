@@ -44,7 +44,7 @@ PROBLEMS = {
     "transpose-10": Problem("transposition 10x10", "table-2", 2, "99.9 (0.5 M)", row=2),
     "add-5": Problem("sum 5x5", "table-3", 1, "100 / 100 / 100 / 99.9 (0.2 M)"),
     "add-10": Problem("sum 10x10", "table-3", 4, "100 / 100 / 100 / 99.9 (0.5 M)", "5 M to 99 %"),
-    "matvec-5": Problem("matrix times vector 5x5", "table-4", 2, "100 / 100 / 99.9 / 99.5 (1 M)"),
+    "matvec-5": Problem("matrix-vector product 5x5", "table-4", 2, "100 / 100 / 99.9 / 99.5 (1 M)"),
     "matmul-5": Problem("matrix product 5x5", "table-5", 2, "100 / 100 / 99.9 / 99 (2 M)"),
     "eigenvalues-5": Problem("eigenvalues 5x5", "table-6", 4, "100 / 99.9 / 99 / 90 (4 M)", "40 M to 99 %"),
     "eigenvalues-8": Problem("eigenvalues 8x8", "table-6", 5, "100 / 99 / 85 / 30 (6 M)", "60 M to 99 %"),
@@ -63,15 +63,15 @@ def in_order(results: Mapping[str, Result]) -> dict[str, Result]:
 def headline_table(results: Mapping[str, Result]) -> str:
     """The paper's problems: minutes and examples are of all runs behind a model."""
     lines = [
-        "| problem | model | accuracy at 5 / 2 / 1 / 0.5 % | the paper's | examples | the paper's | minutes |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| problem | model | examples | minutes | accuracy | the paper's accuracy |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for name, problem in PROBLEMS.items():
         if name in results:
             result = results[name]
             lines.append(
-                f"| {problem.title} | [{name}](src/learnalg/zoo/{name}.md) | {_ours(result, problem)} | {problem.papers} "
-                f"| {millions(result.all_examples)} | {problem.examples} | {result.all_seconds / 60:.0f} |"
+                f"| {problem.title} | [{name}](results/{name}.json) | {millions(result.all_examples)} "
+                f"| {result.all_seconds / 60:.0f} | {_ours(result, problem)} | {problem.papers} |"
             )
     return "\n".join(lines)
 

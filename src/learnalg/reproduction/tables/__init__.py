@@ -1,5 +1,6 @@
 """The experiments: one file for each table or figure of the paper, and our own. A new one is a file and a line here."""
 
+from learnalg.reproduction.experiment import Experiment
 from learnalg.reproduction.tables import (
     ablation,
     eigenvectors_analysis,
@@ -38,7 +39,6 @@ from learnalg.reproduction.tables import (
     table_28,
     table_29,
 )
-from learnalg.reproduction.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT

@@ -7,4 +7,6 @@ analyse` shows more of it.
 
 from learnalg.reproduction.experiment import Experiment
 
-EXPERIMENT = Experiment("eigenvectors-analysis", "Failures of a model of eigenvectors", computed="eigenvectors-analysis")
+EXPERIMENT = Experiment(
+    "eigenvectors-analysis", "Failures of a model of eigenvectors", computed="eigenvectors-analysis"
+)

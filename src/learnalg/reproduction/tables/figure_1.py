@@ -1,5 +1,5 @@
-"""Accuracy at 5 % tolerance along training in L1, L2 and L-infinity: of eigenvalues and vectors, the largest numbers are
-learned long before the rest, which only L1 tells.
+"""Accuracy at 5 % tolerance along training in L1, L2 and L-infinity: of eigenvalues and vectors, the largest numbers
+are learned long before the rest, which only L1 tells.
 
 The paper does not name the models of its figure: at scale paper these are runs of tables 2 to 10, which keep them; at
 scale laptop released models. The table has the accuracies at the end.
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from learnalg.reproduction.tables import table_02, table_03, table_04, table_06, table_08, table_10
 from learnalg.reproduction.experiment import Cell, Experiment, Shown
+from learnalg.reproduction.tables import table_02, table_03, table_04, table_06, table_08, table_10
 
 # problem -> experiment, and the cell that shows it: at scale paper, at scale laptop
 PROBLEMS = {

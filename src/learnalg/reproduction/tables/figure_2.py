@@ -1,5 +1,5 @@
-"""Learning curves: loss and accuracy at 5 and 1 % tolerance along training, for sums of 10x10 matrices and for eigenvalues,
-eigenvectors and inverses of 5x5 matrices.
+"""Learning curves: loss and accuracy at 5 and 1 % tolerance along training, for sums of 10x10 matrices and for
+eigenvalues, eigenvectors and inverses of 5x5 matrices.
 
 At scale paper the runs of tables 3, 6, 8, 9 and 16, which keep them: the paper's figure has several encodings and sizes
 of each. At scale laptop released models. The table has the numbers at the end.
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from learnalg.reproduction.tables import table_03, table_06, table_08, table_09, table_16
 from learnalg.reproduction.experiment import Cell, Experiment, Shown
+from learnalg.reproduction.tables import table_03, table_06, table_08, table_09, table_16
 
 PROBLEMS = {  # problem -> the experiments that have it, and what keys begin with
     "addition 10x10": ((table_03.EXPERIMENT, ("10-2-2",)), (table_16.EXPERIMENT, ("p1000-2-2-512", "p1000-6-6-512"))),

@@ -1,8 +1,8 @@
 """Transposition: exact copies for four encodings, sizes from 5x5 to 30x30 and matrices of variable sizes.
 
 At scale paper 1/1 layers, 256 dimensions, 8 heads; the paper says that it takes a few hours, we take 50 epochs. At
-scale laptop the tokens are looked up and the targets hard, in 1/1 layers of 64 dimensions; variable sizes start from the
-released 10x10 model and are tested on 2,000 matrices.
+scale laptop the tokens are looked up and the targets hard, in 1/1 layers of 64 dimensions; variable sizes start from
+the released 10x10 model and are tested on 2,000 matrices.
 """
 
 from __future__ import annotations

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnalg.reproduction.configs import ADD_BUDGET, by_tolerance, describe, fast, fine_tune, paper, released_cell, slug
+from learnalg.reproduction.configs import (
+    ADD_BUDGET,
+    by_tolerance,
+    describe,
+    fast,
+    fine_tune,
+    paper,
+    released_cell,
+    slug,
+)
 from learnalg.reproduction.experiment import Cell, Experiment
 
 # dim and layers, in the paper's order

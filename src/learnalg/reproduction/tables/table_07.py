@@ -1,5 +1,5 @@
-"""Eigenvalues of larger matrices with deeper decoders: accuracy at 5 % tolerance, and millions of examples until 99 % of
-them.
+"""Eigenvalues of larger matrices with deeper decoders: accuracy at 5 % tolerance, and millions of examples until 99 %
+of them.
 
 The runs are those of table 19 that fit, which keeps them: the base configuration of each depth, FP15/P1000; for 12x12
 with 8 layers the only one there, FP15/FP15. Scale paper only, since two cores are far from all of it.

@@ -1,14 +1,14 @@
 """Noise in the inputs: sums and eigenvalues of 5x5 matrices when each coefficient has an error of 1, 2 or 5 % of the
 coefficients' standard deviation, in training and test.
 
-The runs are those of tables 27 and 28, which have more of them, and are kept there. At scale laptop they start from
-the released models of exact inputs.
+The runs are those of tables 27 and 28, which have more of them, and are kept there. At scale laptop they start from the
+released models of exact inputs.
 """
 
 from __future__ import annotations
 
-from learnalg.reproduction.tables.noise import noisy
 from learnalg.reproduction.experiment import Cell, Experiment
+from learnalg.reproduction.tables.noise import noisy
 
 COLUMNS = (  # task, encoding, layers, dimensions, the table that keeps it
     ("add", "b1999", "2/2", 256, "table-27"),

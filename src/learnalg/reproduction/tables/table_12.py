@@ -2,7 +2,8 @@
 
 The paper does not say how many layers its models have; here they are those of table 20 with P1000 and 6/1 layers, which
 are kept there. At scale laptop four training sets, FP15/P1000 and 4/1 layers. The models of Wigner and of Laplace
-matrices are released ones, each from scratch; the others start from the first, so that they have seen its matrices, too.
+matrices are released ones, each from scratch; the others start from the first, so that they have seen its matrices,
+too.
 """
 
 from __future__ import annotations

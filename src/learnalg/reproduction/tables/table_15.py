@@ -1,4 +1,5 @@
-"""Sums of 10x10 matrices by encoding, dimensions and layers: accuracy at 5 % tolerance after 60 epochs of 300,000 examples.
+"""Sums of 10x10 matrices by encoding, dimensions and layers: accuracy at 5 % tolerance after 60 epochs of 300,000
+examples.
 
 The runs are those of table 16, and are kept there: at scale paper they go on to 100 epochs, and this table reads their
 curves at 60, as the paper did. At scale laptop it shows the end of much shorter runs, FP15/B1999.

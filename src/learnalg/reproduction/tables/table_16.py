@@ -1,4 +1,5 @@
-"""Sums of 10x10 matrices by encoding, dimensions and layers: epochs of 300,000 examples until 95 % accuracy at 5 % tolerance.
+"""Sums of 10x10 matrices by encoding, dimensions and layers: epochs of 300,000 examples until 95 % accuracy at 5 %
+tolerance.
 
 At scale paper 8 heads and 100 epochs: the slowest model of the paper needs 96. Models for which it gives no number are
 run for table 15 all the same. At scale laptop FP15/B1999 and 60,000 examples: a fifth of an epoch.

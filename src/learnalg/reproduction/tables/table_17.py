@@ -1,5 +1,5 @@
-"""Learning speed by size of the model: epochs of 300,000 examples until 95 % accuracy at 5 % tolerance, for products of 5x5
-matrices with vectors and for eigenvalues.
+"""Learning speed by size of the model: epochs of 300,000 examples until 95 % accuracy at 5 % tolerance, for products of
+5x5 matrices with vectors and for eigenvalues.
 
 At scale paper P1000, 8 heads; a run ends when it is there, or after 40 epochs (products) or 250 (eigenvalues): the
 slowest of the paper need 29 and 244. Models for which it gives no number are not run. At scale laptop FP15/P1000.

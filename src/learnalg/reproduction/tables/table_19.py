@@ -1,4 +1,5 @@
-"""Eigenvalues with large models: accuracies by tolerance, and millions of examples until 99 % accuracy at 5 % tolerance.
+"""Eigenvalues with large models: accuracies by tolerance, and millions of examples until 99 % accuracy at 5 %
+tolerance.
 
 Scale paper only, since two cores are far from all of it: layers, dimensions, heads and encodings of each side as the
 paper's rows name them. Its budgets are not given; here they are one for each size, beyond the slowest of the paper's

@@ -1,9 +1,8 @@
 """Sums of 5x5 matrices with LSTM and GRU, by layers, hidden dimensions and dimensions of the embeddings.
 
 At scale paper as many layers in the encoder as in the decoder, B1999, as the paper's other sums, and 30 million
-examples (table 13): it names neither here. At scale laptop one small LSTM and one small GRU,
-with ingredients that the paper's do not have: positions, number features, ordered tokens, gates that begin with long
-memories (`recurrent.py`).
+examples (table 13): it names neither here. At scale laptop one small LSTM and one small GRU, with ingredients that the
+paper's do not have: positions, number features, ordered tokens, gates that begin with long memories (`recurrent.py`).
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def cells(scale: str) -> list[Cell]:
         config = paper("add", "10", "2/2", "b1999", ADD_BUDGET)
         found.append(Cell("10-2-2", config, shows, home="table-3"))
     else:
-        config = fast("add", "5", "4/1", 200_000, output_embedding="lookup")
+        config = fast("add", "5", "1/1", 200_000, output_embedding="lookup")
         found.append(Cell("baseline", config, shows, note=describe(config), size=SIZE))
     return found
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from learnalg.problems import LETTERS
 from learnalg.reproduction.configs import MILLION, describe, fast, paper
 from learnalg.reproduction.experiment import Cell, Experiment, Shown
-from learnalg.problems import LETTERS
 
 GOAL_SETS = ("TA", "TAD", "TADM", "TADME", "TADMEF", "TADMEFI", "EFI")  # rows
 COLUMNS = "TADMEFI"  # from column 1

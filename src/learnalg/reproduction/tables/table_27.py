@@ -5,8 +5,8 @@ At scale paper 30 million examples each (table 13). At scale laptop one model, F
 
 from __future__ import annotations
 
-from learnalg.reproduction.tables.noise import noisy
 from learnalg.reproduction.experiment import Cell, Experiment
+from learnalg.reproduction.tables.noise import noisy
 
 COLUMNS = tuple(
     (encoding, layers, dimensions)

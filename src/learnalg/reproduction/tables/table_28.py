@@ -6,8 +6,8 @@ eigenvalues-5.
 
 from __future__ import annotations
 
-from learnalg.reproduction.tables.noise import noisy
 from learnalg.reproduction.experiment import Cell, Experiment
+from learnalg.reproduction.tables.noise import noisy
 
 COLUMNS = tuple(
     (encoding, layers, dimensions)
