@@ -31,16 +31,17 @@ PORTION_TOKENS = 50_000
 
 
 class Model:
-    def __init__(self, config: RunConfig, module: nn.Module) -> None:
-        self.config, self.module, self.problem = config, module, Problem(config.data)
+    def __init__(self, config: RunConfig, module: nn.Module, name: str = "") -> None:
+        self.config, self.module, self.problem, self.name = config, module, Problem(config.data), name
 
-    def solve(self, *operands: ArrayLike, task: str = "") -> Floats:
+    def solve(self, *operands: ArrayLike, task: str = "", allow_outside: bool = False) -> Floats:
         """The model's prediction for one matrix or a batch, or for several operands (M and N, M and V).
 
         Decoding is bound to the task and to the shape of its answer. `task` is needed by models of several tasks.
+        `allow_outside` lets sizes pass that the model was not trained for.
         """
         index = self.problem.find_task(task)
-        inputs, shape, is_batch = pack(self.problem, index, operands)
+        inputs, shape, is_batch = pack(self.problem, index, operands, allow_outside)
         longest = sum(self.problem.lengths)
         size = max(1, PORTION_TOKENS // longest)
         parts = [self._predict(inputs[k : k + size], shape, index) for k in range(0, len(inputs), size)]
@@ -98,10 +99,12 @@ class Model:
 
 def load(name: str | Path) -> Model:
     """A run's folder, a .safetensors file, or a released model by its name."""
-    return Model(*load_model(name))
+    return Model(*load_model(name), name=str(name))
 
 
-def pack(problem: Problem, index: int, operands: tuple[ArrayLike, ...]) -> tuple[Floats, tuple[int, int], bool]:
+def pack(
+    problem: Problem, index: int, operands: tuple[ArrayLike, ...], allow_outside: bool = False
+) -> tuple[Floats, tuple[int, int], bool]:
     """Checks the operands and sets them side by side: (num, rows, cols), the problem's m x n, whether in batches."""
     name, task = problem.tasks[index]
     expected = task.operands(1, 1)
@@ -126,7 +129,7 @@ def pack(problem: Problem, index: int, operands: tuple[ArrayLike, ...]) -> tuple
         raise ValueError(f"task {name} takes matrices of the shapes {wanted}, not {got}")
     if not all(np.isfinite(a).all() for a in arrays):
         raise ValueError("the matrix holds NaN or infinity")
-    if not problem.dims.admits(m, n):
+    if not allow_outside and not problem.dims.admits(m, n):
         raise ValueError(f"a {m}x{n} matrix, but this model was trained on dim {problem.config.dim}")
     # Symmetric by the task, or because the model has seen no others: up to rounding.
     needs_symmetry = task.symmetric or problem.config.symmetric or problem.config.triangle
