@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import torch
 
 from learnalg.config import RunConfig, replace_fields
+from learnalg.config.presets import preset
 from learnalg.data import Stream, fixed_set
 from learnalg.evaluation.evaluate import predict
-from learnalg.training.flops import count_flops
-from learnalg.config.presets import preset
+from learnalg.problem import Problem
 from learnalg.training.devices import as_torch_has_it, pick_device, prepare_cpu
-from learnalg.training.step import TrainState, start, train_step
+from learnalg.training.flops import count_flops
 from learnalg.training.loop import settle
+from learnalg.training.step import TrainState, new_state, train_step
 
 PAPER_4_1 = {"task": "eigenvalues", "encoder_layers": 4, "decoder_layers": 1, "batch_size": 256}
 
@@ -46,7 +47,7 @@ class Speed:
 def _plain(config: RunConfig, device: torch.device) -> TrainState:
     """The same network and batch without what makes a step fast: fp32, not compiled, Adam a tensor at a time, and
     products as torch has them (`as_torch_has_it`)."""
-    state = start(replace_fields(config, optimizer="adam", precision="fp32", compile=False), device)
+    state = new_state(replace_fields(config, optimizer="adam", precision="fp32", compile=False), device)
     adam = torch.optim.Adam(state.optimizer.params, config.optim.learning_rate, foreach=False)
     state.optimizer.parts = [adam]
     return state
@@ -69,11 +70,12 @@ def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> 
     prepare_cpu()
     device = pick_device("cpu")
     configs = {name: settle(config, device) for name, config in cases.items()}
-    states = {name: start(config, device) for name, config in configs.items()}
+    states = {name: new_state(config, device) for name, config in configs.items()}
     plain = {name: _plain(config, device) for name, config in configs.items()}
-    streams = {name: Stream(config.data, 1, "train", config.train.batch_size) for name, config in configs.items()}
+    problems = {name: Problem(config.data) for name, config in configs.items()}
+    streams = {name: Stream(problems[name], 1, "train", config.train.batch_size) for name, config in configs.items()}
     batches = {name: stream.batch(0) for name, stream in streams.items()}
-    sources = {name: next(fixed_set(config.data, decode_num, 0)).sources for name, config in configs.items()}
+    sources = {name: next(fixed_set(problem, decode_num, 0)).sources for name, problem in problems.items()}
     rates: dict[str, list[float]] = {"fp32": [], "bf16": []}
     times: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in configs}
     for round_ in range(rounds + 1):  # the first warms up
@@ -87,7 +89,7 @@ def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> 
             with as_torch_has_it():
                 plainly = _seconds(train_step, plain[name], batches[name])
             state.model.eval()
-            decoded = _seconds(predict, state.model, configs[name].data, sources[name])
+            decoded = _seconds(predict, state.model, problems[name], sources[name])
             state.model.train()
             if round_:
                 times[name].append((made, trained, plainly, decoded))

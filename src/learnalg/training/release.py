@@ -1,0 +1,62 @@
+"""Makes a finished run a released model: its weights and card in the zoo, its result with the rest of the results.
+
+    >>> release(Path("runs/eigenvalues"), "eigenvalues")
+
+A release looks at the test split, which a run never does: 10,000 examples under seed 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from learnalg.evaluation.evaluate import evaluate
+from learnalg.evaluation.result import Result
+from learnalg.files import results_folder, write_whole
+from learnalg.problem import Problem
+from learnalg.training.loop import FINAL_TOLERANCES
+from learnalg.training.run import Run
+from learnalg.zoo.cards import card
+from learnalg.zoo.index import MODEL_FILE, RESULT_FILE, ZOO
+from learnalg.zoo.load import load_model
+
+MOST_BYTES = 15_000_000
+TEST_NUM, TEST_SEED = 10_000, 0
+
+
+def release(
+    folder: Path, name: str, note: str = "", uncommitted: str = "", zoo: Path = ZOO, results: Path | None = None
+) -> Result:
+    """`note` and `uncommitted`, what was not committed when the run was resumed, stand in the result and on the card."""
+    if not name or Path(name).name != name:
+        raise ValueError(f"name {name!r}: a released model has a plain name, such as eigenvalues-5")
+    run, result_file = Run.open(folder), folder / RESULT_FILE
+    if not result_file.is_file():
+        raise ValueError(f"{folder} has not finished")
+    if (folder / MODEL_FILE).stat().st_size > MOST_BYTES:
+        raise ValueError(f"the weights of {folder} are larger than {MOST_BYTES:,} bytes")
+    provenance = _provenance(run, uncommitted)
+    config, model = load_model(folder)  # checks the SHA-256
+    report = evaluate(model, Problem(config.data), TEST_NUM, TEST_SEED, FINAL_TOLERANCES, split="test")
+    result = replace(
+        Result.read(result_file), report=report, provenance=provenance, curve=run.curve(), released=name, note=note
+    )
+    write_whole(zoo / f"{name}.safetensors", (folder / MODEL_FILE).read_bytes())
+    result.write((results or results_folder()) / f"{name}.json")
+    write_whole(zoo / f"{name}.md", card(name, result).encode())
+    return result
+
+
+def _provenance(run: Run, uncommitted: str) -> dict[str, object]:
+    """Of the first session; what another budget was asked for with is part of the command."""
+    sessions = run.sessions()
+    is_clean = [bool(session["commit"]) and not session["commit"].endswith("+") for session in sessions]
+    if not sessions or not is_clean[0]:
+        raise ValueError(f"{run.folder} was not trained from a clean commit")
+    if not all(is_clean) and not uncommitted:
+        raise ValueError(
+            f"{run.folder} was resumed with changes that are not committed: say what they were with --uncommitted"
+        )
+    commands = [sessions[0]["command"], *(session["command"] for session in sessions if "examples" in session)]
+    said = {} if all(is_clean) else {"uncommitted": uncommitted}
+    return sessions[0] | {"command": "; ".join(dict.fromkeys(commands))} | said
