@@ -76,7 +76,7 @@ def test_train_shows_first_what_people_use_first(run):
     assert sorted(shown) == sorted(set(shown))
 
 
-@pytest.mark.parametrize(("flags", "layers"), [("--preset paper", "[6]"), ("--recipe eigenvalues-3", "[4]")])
+@pytest.mark.parametrize(("flags", "layers"), [("--preset paper", "[6]"), ("--recipe eigenvalues-3", "[3]")])
 def test_help_of_train_shows_the_values_of_a_preset_or_a_recipe(run, flags, layers):
     _, out, _ = run("train", *flags.split(), "--help")
     assert re.search(rf"--encoder-layers N +layers of the encoder {re.escape(layers)}", out)

@@ -83,10 +83,13 @@ def recipes() -> Lines:
 
 
 def models() -> Lines:
-    from learnalg.files import results_folder
-    from learnalg.zoo.index import released
+    from learnalg.zoo.catalog import index
 
-    return {name: f"{results_folder() / name}.json" for name in released()}
+    return {
+        entry.name: f"{entry.problem.config.task}, dim {entry.problem.config.dim}, accuracy at 5 / 2 / 1 / 0.5 %: "
+        + " / ".join(f"{100 * share:.1f}" for share in entry.accuracy)
+        for entry in index()
+    }
 
 
 KINDS: dict[str, Callable[[], Lines]] = {
