@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from learnalg.cli.flags import Names, parse
 from learnalg.cli.plugins import load_plugins
-
-if TYPE_CHECKING:
-    from learnalg.evaluation.result import Report, Result
+from learnalg.config import RunConfig, to_dict
+from learnalg.evaluation.result import Report, Result, wilson
+from learnalg.files import checksum, load_tensors
+from learnalg.naming import unknown
+from learnalg.zoo.index import ZOO, find_model, released, result_of
 
 # Another machine rounds sums in another order; now and then that turns a near tie between two tokens.
 AGREEMENT = 0.002
@@ -19,8 +20,8 @@ MARGIN = 4.0  # standard deviations, on part of a test set: 15 shares are compar
 
 @dataclass(frozen=True)
 class Verify:
-    """Evaluate released models again, each on the test set of its result, and compare: accuracy, config, number of
-    parameters and SHA-256. Exit code 1 if anything differs."""
+    """Evaluate released models again, each on the test set of its result, and compare: accuracy, config, numbers of
+    parameters and of examples, SHA-256. Exit code 1 if anything differs."""
 
     models: Names = ()  # released models, or their results NAME.json; none: all that are released
     num: int = 0  # only the first examples of each test set, with a wider margin; 0: all
@@ -31,7 +32,6 @@ def run(arguments: list[str]) -> int:
     if command.num < 0:
         raise ValueError(f"num {command.num}: must not be negative")
     from learnalg.training.devices import prepare_cpu
-    from learnalg.zoo.index import released
 
     prepare_cpu()
     results = [(name, _result_file(name)) for name in command.models or released()]
@@ -40,9 +40,6 @@ def run(arguments: list[str]) -> int:
 
 def _result_file(name: str) -> Path:
     """Of a released model, by its name or that of its result."""
-    from learnalg.naming import unknown
-    from learnalg.zoo.index import find_model, released, result_of
-
     path = Path(name)
     if path.suffix == ".json" and not path.is_file():
         raise ValueError(f"{name}: no such file")
@@ -56,49 +53,46 @@ def _result_file(name: str) -> Path:
 
 def _verify(name: str, path: Path, num: int) -> int:
     from learnalg.evaluation.evaluate import evaluate
-    from learnalg.evaluation.result import Result
-    from learnalg.files import checksum
     from learnalg.models.weights import build_model, read_model
     from learnalg.problem import Problem
-    from learnalg.zoo.index import ZOO
 
     result = Result.read(path)
     claim = result.report
     weights = ZOO / f"{name}.safetensors"
     differences = [] if checksum(weights) == result.sha256 else ["SHA-256"]
     config, tensors = read_model(weights)
-    differences += _differences(config, result)
+    differences += _differences(config, result.config)
     model = build_model(config, tensors, name)
     if sum(p.numel() for p in model.parameters()) != result.parameters:
         differences.append("parameters")
+    if int(load_tensors(weights)[1].get("step", -1)) * config.train.batch_size != result.examples:
+        differences.append("examples")
     num = min(num or claim.num, claim.num)
-    tolerances = tuple(float(t) for t in claim.accuracy["l1"])
+    tolerances = tuple(float(t) for t in next(iter(claim.accuracy.values())))
     report = evaluate(model, Problem(config.data), num, claim.seed, tolerances, tuple(claim.accuracy), claim.split)
     if not _agree(report, claim):
         differences.append("accuracy")
-    found, said = (" / ".join(f"{100 * share:.1f}" for share in r.accuracy["l1"].values()) for r in (report, claim))
+    found, said = (
+        " / ".join(f"{100 * share:.1f}" for share in next(iter(r.accuracy.values())).values()) for r in (report, claim)
+    )
     verdict = f"DIFFERS in {', '.join(differences)}" if differences else "agrees"
     print(f"{name}: {found} on {num:,} examples, the result says {said}: {verdict}", flush=True)
     return 1 if differences else 0
 
 
-def _differences(config: object, result: Result) -> list[str]:
-    from dataclasses import asdict
-
-    tables = [
-        (name, vars(config)[name], vars(result.config)[name]) for name in ("data", "model", "optim", "train", "mix")
-    ]
-    return [
-        f"config.{table}.{name}"
-        for table, ours, theirs in tables
-        for name, value in asdict(ours).items()
-        if value != asdict(theirs)[name]
-    ] + (["config.stage"] if vars(config)["stage"] != result.config.stage else [])
+def _differences(ours: RunConfig, theirs: RunConfig) -> list[str]:
+    """The fields of two configs that are not the same."""
+    tables = zip(to_dict(ours).items(), to_dict(theirs).values(), strict=True)
+    different = []
+    for (table, old), new in tables:
+        if isinstance(old, dict):
+            different += [f"config.{table}.{name}" for name in old if old[name] != new[name]]
+        elif old != new:
+            different.append(f"config.{table}")  # stages
+    return different
 
 
 def _agree(report: Report, claim: Report) -> bool:
-    from learnalg.evaluation.result import wilson
-
     for norm, shares in report.accuracy.items():
         for tolerance, share in shares.items():
             is_part = report.num < claim.num

@@ -27,7 +27,7 @@ TEST_NUM, TEST_SEED = 10_000, 0
 def release(
     folder: Path, name: str, note: str = "", uncommitted: str = "", zoo: Path = ZOO, results: Path | None = None
 ) -> Result:
-    """`note` and `uncommitted`, what was not committed when the run was resumed, stand in the result and on the card."""
+    """The result and the card also say `note`, and what was not committed when the run was resumed."""
     if not name or Path(name).name != name:
         raise ValueError(f"name {name!r}: a released model has a plain name, such as eigenvalues-5")
     run, result_file = Run.open(folder), folder / RESULT_FILE
