@@ -11,16 +11,16 @@ from learnalg.config.checks import check_types, need
 class DataConfig:
     """The problem, the matrices and the encodings."""
 
-    task: str = "eigenvalues"  # what to learn: `learnalg list tasks`; several at once: transpose+add, or TA
+    task: str = "eigenvalues"  # `learnalg list tasks`; several tasks at once: transpose+add, or TA
     dim: str = "5"  # 5, 6x4, 5-10 (square, one size a batch) or 5-10x5-10 (rectangular)
-    ensemble: tuple[str, ...] = ("iid-uniform",)  # one, or several to mix: `learnalg list ensembles`
-    amplitude: tuple[float, ...] = (10.0,)  # A of the coefficients in [-A, A]; two numbers for a range
-    sigma_factor: float = 1.0  # multiplies the coefficients' standard deviation
-    symmetric: bool = False  # draw symmetric matrices although the task does not ask for it
-    triangle: bool = False  # the model reads a symmetric matrix's upper triangle alone
-    noise: float = 0.0  # gaussian input noise, as a fraction of the coefficients' standard deviation
-    input_encoding: str = "fp15"  # `learnalg list encodings`
-    output_encoding: str = "p1000"  # `learnalg list encodings`
+    ensemble: tuple[str, ...] = ("iid-uniform",)  # random matrices: `learnalg list ensembles`; several in equal parts
+    amplitude: tuple[float, ...] = (10.0,)  # A of coefficients in [-A, A]; two numbers: a range
+    sigma_factor: float = 1.0  # factor of the coefficients' standard deviation
+    symmetric: bool = False  # draw symmetric matrices for a task that does not need them
+    triangle: bool = False  # the model reads the upper triangle of a symmetric matrix only
+    noise: float = 0.0  # Gaussian noise in the input, as a share of the coefficients' standard deviation
+    input_encoding: str = "fp15"  # how the input is written: `learnalg list encodings`
+    output_encoding: str = "p1000"  # how the output is written
 
     def __post_init__(self) -> None:
         check_types(self)

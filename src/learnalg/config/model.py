@@ -15,21 +15,21 @@ class ModelConfig:
     architecture: str = "transformer"  # transformer, lstm or gru, with options: `learnalg list architectures`
     encoder_layers: int = 6  # layers of the encoder
     decoder_layers: int = 1  # layers of the decoder
-    encoder_loops: int = 1  # how often the encoder's layers are applied, with shared weights
-    decoder_loops: int = 1  # how often the decoder's layers are applied
-    dim_model: tuple[int, ...] = (512,)  # dimensions; two numbers: of encoder and decoder
-    heads: tuple[int, ...] = (8,)  # attention heads; two numbers: of encoder and decoder
-    ffn_factor: int = 4  # hidden units of the feed-forward network, a multiple of the dimensions
+    encoder_loops: int = 1  # number of times that the encoder's layers are applied, with shared weights
+    decoder_loops: int = 1  # number of times that the decoder's layers are applied
+    dim_model: tuple[int, ...] = (512,)  # dimensions; two numbers: encoder's and decoder's
+    heads: tuple[int, ...] = (8,)  # attention heads; two numbers: encoder's and decoder's
+    ffn_factor: int = 4  # hidden units of the feed-forward network, as a multiple of the dimensions
     dropout: float = 0.0  # share of activations dropped in training
-    max_positions: int = 512  # longest sequence
-    input_embedding: str = "lookup"  # of the encoder's tokens: `learnalg list embeddings`
-    output_embedding: str = "lookup"  # of the decoder's tokens, shared with the output projection
-    positions: tuple[str, ...] = ("learned",)  # `learnalg list positions`; two names: of encoder and decoder
+    max_positions: int = 512  # longest sequence, in tokens
+    input_embedding: str = "lookup"  # embedding of input tokens: `learnalg list embeddings`
+    output_embedding: str = "lookup"  # embedding of output tokens, shared with the output projection
+    positions: tuple[str, ...] = ("learned",)  # `learnalg list positions`; two names: encoder's and decoder's
     # learned: the bias starts at zero; directed: with scores that make heads look at the same coefficient, row, column
     relations: Literal["none", "learned", "directed"] = "none"  # attention bias for a shared row, column or operand
-    products: int = 0  # channels in which encoder layers multiply rows with columns, of each form; 0: none
+    products: int = 0  # channels of each form in which encoder layers multiply rows with columns; 0: none
     norm: Literal["post", "pre"] = "post"  # post: the paper's layers; pre: pre-norm, QK-norm, no biases, zero-init
-    output_bias: Literal["token", "place"] = "token"  # per token; place: per place too, starting at token frequencies
+    output_bias: Literal["token", "place"] = "token"  # a bias for each token; place: and place, started at frequencies
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -16,9 +16,9 @@ class OptimConfig:
     learning_rate: float = 1e-4  # highest learning rate of Adam
     schedule: str = "constant"  # after the warm-up, such as linear:cooldown=0.7: `learnalg list schedules`
     warmup_steps: int = 10_000  # steps over which the learning rate rises from zero
-    beta2: float = 0.999  # Adam's second moment
-    clip: float = 5.0  # largest norm of the gradient; 0: none
-    soft_width: float = 0.0  # soft targets: width, in tokens, of the bell around the right mantissa; 0: none
+    beta2: float = 0.999  # decay of Adam's second moment
+    clip: float = 5.0  # largest norm of the gradient; 0: no limit
+    soft_width: float = 0.0  # width of soft targets, in mantissa tokens; 0: hard targets
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -32,22 +32,22 @@ class OptimConfig:
 class TrainConfig:
     """The budget, and what happens along the way."""
 
-    seed: int = 1  # of the weights and of the data
-    init: str = ""  # a run or released model to fine-tune from; NAME:encoder takes its encoder only
-    examples: int = 3_000_000  # how many to train on
+    seed: int = 1  # seed of the weights and of the data
+    init: str = ""  # run or released model to fine-tune from; NAME:encoder takes its encoder only
+    examples: int = 3_000_000  # training examples
     batch_size: int = 64  # examples a step, over all processes
     eval_every: int = 300_000  # examples between evaluations (the paper's epoch)
     eval_num: int = 1_000  # examples of each evaluation, from the validation split
-    final_num: int = 10_000  # examples of the final evaluation, from the test split
-    checkpoint_seconds: float = 60.0  # at least this often a checkpoint is written
-    stop_accuracy: float = 0.0  # stop when an evaluation reaches this share; 0: never
-    stop_tolerance: float = 0.05  # tolerance (L1) of that criterion
+    final_num: int = 10_000  # examples of the final evaluation, from the validation split
+    checkpoint_seconds: float = 60.0  # longest time between two checkpoints
+    stop_accuracy: float = 0.0  # accuracy at which the run stops; 0: never
+    stop_tolerance: float = 0.05  # tolerance of that accuracy (L1)
     workers: int = 1  # threads that make batches ahead; 0: none
     device: str = "auto"  # auto, cpu, cuda, cuda:1, mps
-    precision: Literal["auto", "fp32", "bf16"] = "auto"  # auto: bf16 where a measured product is faster in it
-    threads: int = 0  # torch's threads; 0: all cores
-    compile: bool = False  # torch.compile
-    tensorboard: bool = False  # also write TensorBoard events (needs the extra)
+    precision: Literal["auto", "fp32", "bf16"] = "auto"  # auto: bf16 if a measured product is much faster in it
+    threads: int = 0  # threads of torch; 0: all cores
+    compile: bool = False  # use torch.compile
+    tensorboard: bool = False  # write TensorBoard events (needs the extra `tensorboard`)
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -72,12 +72,12 @@ class TrainConfig:
 class MixConfig:
     """What training sees besides the problem itself. Validation and test are of the problem alone."""
 
-    mix_share: float = 0.0  # share of batches that have further examples mixed in; 0: none
-    mix_until: float = 1.0  # only in this first part of the run
-    mix_dim: str = ""  # sizes of these examples, one size a batch; none: the problem's
-    mix_ensemble: tuple[str, ...] = ()  # matrices of these examples, such as near-singular; none: the problem's
-    repeated_share: float = 0.0  # share of each batch that is drawn from a fixed pool; 0: none
-    pool: int = 10_000  # examples of that pool
+    mix_share: float = 0.0  # share of batches from other sizes or ensembles; 0: none
+    mix_until: float = 1.0  # share of the run, from its start, that has such batches
+    mix_dim: str = ""  # sizes of these batches; none: the problem's
+    mix_ensemble: tuple[str, ...] = ()  # matrices of these batches, such as near-singular; none: the problem's
+    repeated_share: float = 0.0  # share of each batch drawn from a fixed pool of examples; 0: none
+    pool: int = 10_000  # size of the pool
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -86,7 +86,7 @@ class MixConfig:
         need(self.pool >= 1, f"pool {self.pool}: must be at least 1")
         need(
             bool(self.mix_dim or self.mix_ensemble) == bool(self.mix_share),
-            "further examples need mix_share, and mix_dim or mix_ensemble",
+            "mixed batches need mix_share, and mix_dim or mix_ensemble",
         )
         need(self.mix_share > 0 or self.mix_until == 1, f"mix_until {self.mix_until}: has no effect without mix_share")
         need(self.repeated_share > 0 or self.pool == 10_000, f"pool {self.pool}: has no effect without repeated_share")
