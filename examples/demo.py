@@ -14,8 +14,8 @@ def demo() -> None:
     if OUT.exists():
         print(f"removing the last demo in {OUT}")
         shutil.rmtree(OUT)
-    print("1. Training on random symmetric 3x3 matrices and their eigenvalues, made as it goes:\n")
-    run("train", "--config", "eigenvalues-3", "--out", str(OUT))
+    print("1. Training on random symmetric 3x3 matrices and their eigenvalues, drawn along the way:\n")
+    run("train", "--recipe", "eigenvalues-3", "--out", str(OUT))
 
     rng = np.random.default_rng()
     upper = np.triu(rng.uniform(-10, 10, (3, 3)))
@@ -24,7 +24,7 @@ def demo() -> None:
     np.save(path, matrix)
     print("\n2. The eigenvalues of a matrix that it has not seen:\n")
     run("solve", str(OUT), str(path))
-    print(f"\nMore: learnalg evaluate {OUT} --ensemble laplace (out of its domain), learnalg --help")
+    print(f"\nMore: learnalg evaluate {OUT} --ensemble laplace (out of distribution), learnalg --help")
 
 
 def run(*arguments: str) -> None:
