@@ -4,9 +4,9 @@
     >>> stream.batch(7).sources.shape
     (64, 10)
 
-The splits share no example. Each input, as the model sees it, has a hash; a sixteenth of all inputs belongs
-to `test`, another to `valid`, the rest to `train`, and what falls into another split's share is drawn again.
-So an example of the test set cannot turn up in training, whatever the seeds and however small the matrices.
+The splits share no example. Each input, as the model reads it, has a hash; a sixteenth of all inputs belongs to `test`,
+another to `valid`, the rest to `train`. An input of another split's share is drawn again. So no example of the test set
+is ever trained on, whatever the seeds and however small the matrices.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -36,7 +35,7 @@ TEST_CHUNK = 1_000  # a test set is made in batches of this size, so that its fi
 
 @dataclass(frozen=True)
 class Group:
-    """The examples of a batch that have one task and one m x n."""
+    """The examples of a batch that have one task and one size m x n."""
 
     task: int  # index into the config's tasks
     dims: tuple[int, int]
@@ -61,12 +60,13 @@ class Stream:
             raise unknown("split", split, SPLITS)
         self.problem, self.seed, self.split, self.batch_size = problem, seed, split, batch_size
 
-    def batch(self, index: int) -> Batch:
+    def batch(self, index: int, kind: tuple[int, int, int] | None = None) -> Batch:
+        """`kind`: the task and m x n of all examples, where they are not to be drawn."""
         rng = np.random.default_rng([self.seed, SPLITS.index(self.split), index])
         problem, num = self.problem, self.batch_size
         target = problem.tokenizers[1]
 
-        which, dims = self._kinds(rng)
+        which, dims = self._kinds(rng) if kind is None else (np.repeat(kind[0], num), np.tile(kind[1:], (num, 1)))
         keys, inverse = np.unique(which * 10**6 + dims[:, 0] * 10**3 + dims[:, 1], return_inverse=True)
         groups, sources, targets = [], [], []
         for k, key in enumerate(keys):
@@ -93,8 +93,8 @@ class Stream:
         return which, problem.dims.draw(rng, num)
 
     def _draw(self, rng: Rng, task: Task, m: int, n: int, num: int) -> tuple[Ints, Floats, Floats]:
-        """Token ids and values of what the model sees, and the values without noise, for `num` problems that
-        have a solution and belong to this split."""
+        """Token ids and values of what the model reads, and the values without noise, for `num` problems that have a
+        solution and belong to this split."""
         parts: list[tuple[Ints, Floats, Floats]] = []
         missing, expected = num, (1.1 * NUM_SHARES if self.split != "train" else 1.2)
         for _ in range(1_000):
@@ -185,13 +185,14 @@ _POOL_BATCH = 2**40  # the pool is a batch that no run comes to by counting
 
 
 class TrainingData:
-    """The batches of a run: those of the problem, of a stage before it, of further examples that are mixed in, or with
-    examples that come again. Batch i depends on the config and on i only, as in a plain stream.
+    """The batches of a run: of a stage, of further examples that are mixed in, or of the problem itself, some of whose
+    examples may be repeated. Batch i depends on the config and on i only.
 
     >>> data = TrainingData(replace_fields(preset("fast"), dim="5", mix_share=0.5, mix_dim="3-4"))
     >>> data.batch(7).sources.shape
 
-    Repeated examples follow Charton and Kempe (2024): part of each batch comes from a small fixed pool.
+    Repeated examples follow Charton and Kempe (2024): part of each batch comes from a small fixed pool, which each task
+    and size has for itself.
     """
 
     def __init__(self, config: RunConfig) -> None:
@@ -201,6 +202,7 @@ class TrainingData:
         self.mixed_in = self._stream_of(mixed) if config.mix.mix_share else None
         self.stages = [self._stream_of(_changed(config.data, stage.dim, stage.ensemble)) for stage in config.stage]
         self.ends = stage_ends(config)
+        self.pools: dict[tuple[int, int, int], Batch] = {}
 
     def _stream_of(self, data: DataConfig) -> Stream:
         return Stream(Problem(data), self.train.seed, "train", self.train.batch_size)
@@ -222,16 +224,21 @@ class TrainingData:
         batch = self.stream.batch(index)
         return self._with_repeated(batch, rng) if self.mix.repeated_share else batch
 
-    @cached_property
-    def pool(self) -> Batch:
-        return Stream(self.stream.problem, self.train.seed, "train", self.mix.pool).batch(_POOL_BATCH)
-
     def _with_repeated(self, batch: Batch, rng: Rng) -> Batch:
+        (group,) = batch.groups
+        pool = self.pool((group.task, *group.dims))
         num = round(self.mix.repeated_share * len(batch))
-        rows = rng.integers(len(self.pool), size=num)
-        sources = _join(self.pool.sources[rows], batch.sources[num:])
-        targets = _join(self.pool.targets[rows], batch.targets[num:])
+        rows = rng.integers(len(pool), size=num)
+        sources = np.concatenate([pool.sources[rows], batch.sources[num:]])
+        targets = np.concatenate([pool.targets[rows], batch.targets[num:]])
         return Batch(sources, targets, ())  # the groups are for judges, and training has none
+
+    def pool(self, kind: tuple[int, int, int]) -> Batch:
+        """The repeated examples of one task and size."""
+        if kind not in self.pools:
+            stream = Stream(self.stream.problem, self.train.seed, "train", self.mix.pool)
+            self.pools[kind] = stream.batch(_POOL_BATCH, kind)
+        return self.pools[kind]
 
 
 def stage_ends(config: RunConfig) -> list[int]:
@@ -244,19 +251,12 @@ def _changed(data: DataConfig, dim: str, ensemble: tuple[str, ...]) -> DataConfi
     return replace(data, dim=dim or data.dim, ensemble=ensemble or data.ensemble)
 
 
-def _join(first: Ints, second: Ints) -> Ints:
-    """One below the other, padded to the longer."""
-    width = max(first.shape[1], second.shape[1])
-    parts = [np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=PAD) for ids in (first, second)]
-    return np.concatenate(parts)
-
-
 class Source(Protocol):
     def batch(self, index: int) -> Batch: ...
 
 
 def prefetch(stream: Source, start: int, stop: int, workers: int) -> Generator[Batch, None, None]:
-    """Batches start to stop - 1 in order, made ahead by threads (NumPy releases the lock where it works)."""
+    """Batches start to stop - 1 in order, made ahead by threads (NumPy releases the lock while it computes)."""
     if workers == 0:
         yield from (stream.batch(i) for i in range(start, stop))
         return

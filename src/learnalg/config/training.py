@@ -77,7 +77,7 @@ class MixConfig:
     mix_dim: str = ""  # sizes of these batches; none: the problem's
     mix_ensemble: tuple[str, ...] = ()  # matrices of these batches, such as near-singular; none: the problem's
     repeated_share: float = 0.0  # share of each batch drawn from a fixed pool of examples; 0: none
-    pool: int = 10_000  # size of the pool
+    pool: int = 10_000  # size of the pool, of each task and size
 
     def __post_init__(self) -> None:
         check_types(self)
