@@ -1,4 +1,4 @@
-"""Words by their values, places by row and column: checked by hand."""
+"""Tokens by their values, positions by row and column: checked by hand."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import torch
 from torch import Tensor
 
 from learnalg.config import DataConfig, ModelConfig
-from learnalg.tokens import ENCODINGS
-from learnalg.models import build, check_model, side_of, sides
+from learnalg.models import build, side_of, sides
 from learnalg.models.embeddings import (
     POSITIONS,
     Features,
     GridPositions,
     LearnedPositions,
     Lookup,
-    Number,
     OperandPositions,
     Ordered,
     decades,
@@ -25,6 +23,7 @@ from learnalg.models.embeddings import (
 )
 from learnalg.models.grid import MAX_GRID, places
 from learnalg.models.seq2seq import Side
+from learnalg.problem import Problem
 from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, PAD, Tokenizer
 
 VALUES = np.random.default_rng(0).uniform(-100, 100, 2_000)
@@ -48,7 +47,7 @@ def test_features_are_odd_or_even():
 
 
 def test_features_are_bounded_even_for_the_largest_numbers_of_fp15():
-    features = value_features(np.concatenate([VALUES, FP15.encoding.word_values[:-2]]))
+    features = value_features(np.concatenate([VALUES, FP15.encoding.token_values[:-2]]))
     assert np.isfinite(features).all()
     assert np.abs(features[:, :16]).max() <= 1
     assert np.abs(features[:, LINEAR]).max() == 10
@@ -78,9 +77,9 @@ def test_close_numbers_are_embedded_close():
     assert near < nearby < min(others)
 
 
-def test_numbers_share_one_learned_row_and_other_words_have_their_own():
+def test_numbers_share_one_learned_row_and_other_tokens_have_their_own():
     embed = Features(side_of(P1000), 8)
-    is_number = ~np.isnan(P1000.word_values)
+    is_number = ~np.isnan(P1000.token_values)
     rows = embed.row_V.numpy()
     assert (rows[is_number] == 0).all()
     assert sorted(rows[~is_number]) == list(range(1, 1 + (~is_number).sum()))
@@ -91,7 +90,7 @@ def test_numbers_share_one_learned_row_and_other_words_have_their_own():
     assert torch.equal(embedded, embed.weight[embed.row_V])
 
 
-def test_features_of_words_without_a_value_are_zero():
+def test_features_of_tokens_without_a_value_are_zero():
     embed = Features(side_of(P1000), 8)
     with torch.no_grad():
         embed.weight.zero_()
@@ -100,20 +99,12 @@ def test_features_of_words_without_a_value_are_zero():
     assert (embed(torch.tensor([FIRST_NUMBER])) != 0).any()
 
 
-def test_with_rows_each_word_has_its_own_small_correction():
-    torch.manual_seed(0)
-    side = side_of(P1000)
-    embed = Features(side, 64, rows=True)
-    assert len(embed.row_V.unique()) == side.vocab_size
-    assert 0.015 < embed.weight.std() < 0.025
-
-
 def test_features_need_values():
     with pytest.raises(ValueError, match="values"):
         Features(Side(10), 8)
 
 
-def test_lookup_is_a_row_a_word():
+def test_lookup_is_a_row_a_token():
     embed = Lookup(Side(10), 4)
     assert torch.equal(embed(torch.tensor([[3, 3, 7]])), embed.weight[[3, 3, 7]][None])
 
@@ -143,7 +134,7 @@ def test_the_last_position_alone_is_the_last_of_all(name, tokenizer, shift):
             assert torch.equal(last, whole[..., length - 1 : length, :])
 
 
-def test_places_within_numbers_and_behind_them_those_of_the_header():
+def test_places_within_coefficients_and_behind_them_those_of_the_header():
     assert places(Side(10, header=2, width=3), torch.arange(9)).tolist() == [3, 4, 0, 1, 2, 0, 1, 2, 0]
     assert places(Side(10, header=3, width=1), torch.arange(6)).tolist() == [1, 2, 3, 0, 0, 0]
     assert places(Side(10, header=2, width=3), torch.tensor([5])).tolist() == [0]
@@ -180,7 +171,7 @@ def test_grid_of_a_2x3_matrix_in_the_decoder_is_that_of_the_token_to_predict(tok
     assert grid(tokenizer, [END, *matrix(tokenizer, 2, 3)], shift=1) == [*header, *TWO_BY_THREE, end]
 
 
-def test_grid_of_one_token_a_number():
+def test_grid_of_one_token_a_coefficient():
     tokens = matrix(FP15, 2, 3)
     expected = [(LAST, LAST, 1), (LAST, LAST, 2), (0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 0, 0), (1, 1, 0), (1, 2, 0)]
     assert grid(FP15, tokens, shift=0) == expected
@@ -219,7 +210,7 @@ def test_a_decoders_position_does_not_depend_on_later_tokens(tokenizer):
 @pytest.mark.parametrize(("part", "start"), [("encoder", []), ("decoder", [END])])
 def test_both_sides_of_a_model_count_columns_where_they_stand(part, start):
     side = side_of(FP15)
-    size = {"encoder_layers": 1, "dim_model": 8, "heads": 1, "positions": "grid"}
+    size = {"encoder_layers": 1, "dim_model": (8,), "heads": (1,), "positions": ("grid",)}
     positions = getattr(build(ModelConfig(**size), side, side), part).embed.positions
     numbers = matrix(FP15, 2, 3)[FP15.header :]
     wide, wider, higher = (
@@ -230,9 +221,9 @@ def test_both_sides_of_a_model_count_columns_where_they_stand(part, start):
     assert not torch.equal(wider, wide)
 
 
-@pytest.mark.parametrize("word", [END, PAD, FIRST_TASK, FIRST_NUMBER, P1000.vocab_size - 1])
-def test_a_grid_without_dimensions_stays_within_its_tables(word):
-    tokens = torch.full((400,), word)
+@pytest.mark.parametrize("token", [END, PAD, FIRST_TASK, FIRST_NUMBER, P1000.vocab_size - 1])
+def test_a_grid_without_dimensions_stays_within_its_tables(token):
+    tokens = torch.full((400,), token)
     found = np.array(grid(P1000, tokens, shift=1))
     assert (found >= 0).all()
     assert (found.max(axis=0) < [MAX_GRID, MAX_GRID, P1000.width + P1000.header]).all()
@@ -261,7 +252,7 @@ def operands(positions, tokens):
 
 
 def operand_positions(**data) -> OperandPositions:
-    return OperandPositions(sides(DataConfig(**data))[0], 8, 10_002, shift=0)
+    return OperandPositions(sides(Problem(DataConfig(**data)))[0], 8, 10_002, shift=0)
 
 
 @pytest.mark.parametrize("task", ["add", "matmul"])
@@ -281,7 +272,7 @@ def test_a_vector_is_an_operand_of_one_column():
 
 def test_in_joint_training_the_task_tells_the_operands():
     tokenizer = Tokenizer("fp15", ("add", "matvec", "transpose"))
-    positions = operand_positions(task="cotraining", subset=tokenizer.task_names)
+    positions = operand_positions(task="+".join(tokenizer.task_names))
     tokens = torch.tensor(matrix(tokenizer, 1, 4))
     for task, columns in enumerate(([0, 1, 0, 1], [0, 1, 2, 0], [0, 1, 2, 3])):
         tokens[0] = FIRST_TASK + task
@@ -302,137 +293,8 @@ def test_the_largest_operands_fit():
     assert found[-1] == (99, 49, 1)
 
 
-# Whole numbers.
-
-NUMBERS = np.array([[3.14, -602.0, 0.0, 1e-4], [-0.25, 999.0, 10.0, 7e6]])  # three digits: no encoding rounds them
-SHAPE = (2, 2)
-PAPERS = ["p10", "p1000", "b1999", "fp15"]
-every_paper_encoding = pytest.mark.parametrize("encoding", PAPERS)
-both_headers = pytest.mark.parametrize("names", [(), ("transpose", "add")], ids=["alone", "joint"])
-
-
-def number(tokenizer: Tokenizer, dim: int = 8) -> Number:
-    torch.manual_seed(0)
-    return Number(side_of(tokenizer), dim)
-
-
-def expected_features(tokenizer: Tokenizer, numbers: np.ndarray) -> Tensor:
-    """(B, N) -> (B, header + N width, F): zero for the header, then each number's features at each of its tokens."""
-    features = value_features(numbers.ravel()).reshape(*numbers.shape, -1).repeat(tokenizer.width, axis=1)
-    return torch.from_numpy(np.pad(features, ((0, 0), (tokenizer.header, 0), (0, 0)))).float()
-
-
-@both_headers
-@every_paper_encoding
-def test_each_token_has_the_features_of_its_whole_number(encoding, names):
-    tokenizer = Tokenizer(encoding, names)
-    tokens = torch.from_numpy(tokenizer.encode(NUMBERS.reshape(-1, *SHAPE), task=len(names) // 2))
-    torch.testing.assert_close(number(tokenizer).features(tokens), expected_features(tokenizer, NUMBERS))
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_number_has_the_features_of_what_its_tokens_stand_for(encoding):
-    tokenizer = Tokenizer(encoding)
-    tokens = tokenizer.encode(VALUES[:60].reshape(5, 3, 4))
-    rounded, _ = tokenizer.encoding.decode(tokenizer.encoding.encode(VALUES[:60].reshape(5, 12)))
-    found = number(tokenizer).features(torch.from_numpy(tokens))
-    torch.testing.assert_close(found, expected_features(tokenizer, rounded))
-
-
-@both_headers
-@every_paper_encoding
-def test_features_of_matrices_of_different_sizes_do_not_depend_on_padding(encoding, names):
-    tokenizer = Tokenizer(encoding, names)
-    embed = number(tokenizer)
-    rows = [tokenizer.encode(VALUES[: m * n].reshape(1, m, n))[0] for m, n in ((2, 3), (1, 1), (3, 1), (1, 4))]
-    longest = max(map(len, rows)) + 1  # one more: what is left behind the last whole number
-    tokens = torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
-    features = embed.features(tokens)
-    for row, found in zip(rows, features, strict=True):
-        assert torch.equal(found[: len(row)], embed.features(torch.from_numpy(row)[None])[0])
-        assert (found[len(row) :] == 0).all()
-        assert (found[tokenizer.header : len(row)] != 0).any(-1).all()
-
-
-@pytest.mark.parametrize("word", [END, PAD, FIRST_TASK, FIRST_DIM + 4])
-@every_paper_encoding
-def test_a_broken_number_has_no_features_and_others_keep_theirs(encoding, word):
-    tokenizer = Tokenizer(encoding)
-    embed = number(tokenizer)
-    whole = torch.from_numpy(tokenizer.encode(NUMBERS[:1].reshape(1, *SHAPE)))
-    before = embed.features(whole)
-    for place in range(tokenizer.width):
-        start = tokenizer.header + tokenizer.width  # the second number
-        tokens = whole.clone()
-        tokens[0, start + place] = word
-        expected = before.clone()
-        expected[0, start : start + tokenizer.width] = 0
-        assert torch.equal(embed.features(tokens), expected)
-
-
-@pytest.mark.parametrize(
-    ("encoding", "words"), [("fp15", ["FPNaN"]), ("p1000", ["314", "+", "E-2"]), ("b1999", ["E1", "7"])]
-)
-def test_words_in_the_wrong_order_are_no_number(encoding, words):
-    tokenizer = Tokenizer(encoding)
-    tokens = torch.tensor([[FIRST_DIM, FIRST_DIM, *(tokenizer.words.index(word) for word in words)]])
-    assert (number(tokenizer).features(tokens) == 0).all()
-
-
-@pytest.mark.parametrize("length", [1, 2, 3, 4])
-def test_a_sequence_without_a_whole_number_has_no_features(length):
-    tokens = torch.tensor([matrix(P1000, 1, 1)[:length]] * 3)
-    features = number(P1000).features(tokens)
-    assert features.shape == (3, length, 18)
-    assert (features == 0).all()
-
-
-def test_a_whole_number_is_embedded_by_its_features_and_a_small_row_for_each_word():
-    embed = number(P1000, dim=64)
-    tokens = torch.from_numpy(P1000.encode(NUMBERS.reshape(-1, *SHAPE)))
-    expected = expected_features(P1000, NUMBERS) @ embed.project.weight.T + embed.weight[tokens]
-    torch.testing.assert_close(embed(tokens), expected)
-    assert len(embed.weight) == P1000.vocab_size
-    assert 0.015 < embed.weight.std() < 0.025
-
-
-def test_close_numbers_are_embedded_close_whatever_their_words():
-    embed = number(P1000, dim=64)
-    numbers = np.array([9.99, 10.1, 9.5, -9.99, 99.9])  # + 999 E-2 and + 101 E-1
-    embedded = embed(torch.from_numpy(P1000.encode(numbers.reshape(-1, 1, 1))))[:, -1]
-    near, *others = (embedded[1:] - embedded[0]).norm(dim=1).tolist()
-    assert near < 0.5 * min(others)
-
-
-def test_whole_numbers_need_to_know_what_words_stand_for_together():
-    with pytest.raises(ValueError, match="number embeddings need"):
-        Number(Side(10), 8)
-
-
-@pytest.mark.parametrize("tied", [True, False])
-def test_an_output_is_not_embedded_by_numbers_not_yet_written(tied):
-    with pytest.raises(ValueError, match=r"output embedding 'number'.*for the input"):
-        check_model(ModelConfig(output_embedding="number", tied=tied))
-    check_model(ModelConfig(input_embedding="number"))
-
-
-@both_headers
-def test_a_model_that_reads_whole_numbers_does_not_depend_on_padding(names):
-    tokenizer = Tokenizer("p1000", names)
-    size = {"encoder_layers": 1, "dim_model": 8, "heads": 1, "input_embedding": "number", "positions": "grid"}
-    model = build(ModelConfig(**size), side_of(tokenizer), side_of(tokenizer)).eval()
-    rows = [tokenizer.encode(VALUES[: m * n].reshape(1, m, n))[0] for m, n in ((2, 3), (1, 1))]
-    tokens = torch.tensor([[*row, *[PAD] * (len(rows[0]) - len(row))] for row in rows])
-    together = model(tokens, tokens[:, :5])
-    alone = model(torch.from_numpy(rows[1])[None], tokens[1:, :5])
-    torch.testing.assert_close(together[1:], alone)
-    broken = tokens.clone()
-    broken[:, tokenizer.header] = END  # and it does read the numbers
-    assert not torch.allclose(model(broken, tokens[:, :5]), together, atol=1e-4)
-
-
 @pytest.mark.parametrize("name", ["p100", "p1000", "b1999", "fp15"])
-def test_ordered_words_start_close_to_their_neighbours(name):
+def test_ordered_tokens_start_close_to_their_neighbours(name):
     torch.manual_seed(0)
     tokenizer = Tokenizer(name)
     embed = Ordered(side_of(tokenizer), 64)
@@ -450,7 +312,7 @@ def test_ordered_rows_are_what_tokens_are_embedded_as():
     torch.testing.assert_close(embed(tokens)[0], embed.weight)
 
 
-def test_words_without_order_have_rows_of_their_own():
+def test_tokens_without_order_have_rows_of_their_own():
     embed = Ordered(side_of(P1000), 32)
     is_ordered = np.diff(P1000.ordered, axis=1)[:, 0] > 1
     assert not embed.features_VF[~is_ordered].any()
@@ -464,7 +326,7 @@ def test_digits_have_rows_of_their_own():
     assert type(ordered(side_of(P1000), 32)) is Ordered
 
 
-def test_periods_of_ordered_words_go_from_twice_the_range_to_some_thirty_words():
+def test_periods_of_ordered_tokens_go_from_twice_the_range_to_some_thirty_tokens():
     tokenizer = Tokenizer("b1999")
     start, stop = tokenizer.ordered[FIRST_NUMBER]
     sines = Ordered(side_of(tokenizer), 8).features_VF[start:stop, :8].numpy()
@@ -475,8 +337,8 @@ def test_periods_of_ordered_words_go_from_twice_the_range_to_some_thirty_words()
 
 @pytest.mark.parametrize("name", ["p1000", "b1999"])
 def test_decades_know_a_mantissa_by_its_logarithm(name):
-    """The waves of 2.00 are those of log 2, of -2.00 the same with the other sign; the last word of a decade is next to
-    its first."""
+    """The waves of 2.00 are those of log 2, of -2.00 the same with the other sign; the last token of a decade
+    is next to its first."""
     tokenizer = Tokenizer(name)
     side = side_of(tokenizer)
     plain, told = Ordered(side, 8).features_VF, Ordered(side, 8, decades=True).features_VF
@@ -484,13 +346,13 @@ def test_decades_know_a_mantissa_by_its_logarithm(name):
     waves_VF = told[:, plain.shape[1] :].numpy()
     assert waves_VF.shape[1] == (28 if name == "b1999" else 14)
     start, stop = max(tokenizer.ordered.tolist(), key=lambda span: span[1] - span[0])
-    word = {round(100 * side.values[k]): k for k in range(start, stop)}
+    id_of = {round(100 * side.values[k]): k for k in range(start, stop)}
     phases = 2 * np.pi * np.log10(2) * 2.0 ** np.arange(7)
-    np.testing.assert_allclose(waves_VF[word[200], :14], [*np.sin(phases), *np.cos(phases)], atol=1e-6)
+    np.testing.assert_allclose(waves_VF[id_of[200], :14], [*np.sin(phases), *np.cos(phases)], atol=1e-6)
     if name == "b1999":
-        np.testing.assert_allclose(waves_VF[word[-200], 14:], -waves_VF[word[200], 14:], atol=1e-6)
-        assert not waves_VF[word[99]].any()  # no number is written so
-    near, far = (np.abs(waves_VF[word[k]] - waves_VF[word[100]]).max() for k in (999, 500))
+        np.testing.assert_allclose(waves_VF[id_of[-200], 14:], -waves_VF[id_of[200], 14:], atol=1e-6)
+        assert not waves_VF[id_of[99]].any()  # no number is written so
+    near, far = (np.abs(waves_VF[id_of[k]] - waves_VF[id_of[100]]).max() for k in (999, 500))
     assert near < 0.2 < far
     is_ordered = np.diff(tokenizer.ordered, axis=1)[:, 0] > 1
     assert not waves_VF[~is_ordered].any()
@@ -499,10 +361,10 @@ def test_decades_know_a_mantissa_by_its_logarithm(name):
 def test_decades_of_digits_are_rows_of_their_own():
     assert type(decades(side_of(Tokenizer("p10")), 32)) is Lookup
     for side in (side_of(Tokenizer("fp15")), Side(40, ordered=np.array([[0, 40]] * 40))):
-        with pytest.raises(ValueError, match="need words that are mantissas"):
+        with pytest.raises(ValueError, match="need tokens that are mantissas"):
             decades(side, 8)
 
 
-def test_ordered_words_need_their_ranges():
+def test_ordered_tokens_need_their_ranges():
     with pytest.raises(ValueError, match="ordered embeddings need"):
         ordered(Side(10), 8)

@@ -7,6 +7,7 @@ import torch
 
 from learnalg.config import DataConfig, ModelConfig
 from learnalg.models import Side, build, count_parameters, sides
+from learnalg.problem import Problem
 
 VOCABULARIES = {"p10": 331, "p1000": 1231, "b1999": 2322, "fp15": 29121}
 POSITIONS = 512
@@ -39,7 +40,7 @@ def paper_formula(n_e: int, n_d: int, d_e: int, d_d: int, w_i: int, w_o: int, w_
 
 @every_row
 def test_the_papers_table(experiment, n_e, n_d, dim, inputs, outputs, parameters):
-    config = ModelConfig(encoder_layers=n_e, decoder_layers=n_d, dim_model=dim, max_positions=POSITIONS)
+    config = ModelConfig(encoder_layers=n_e, decoder_layers=n_d, dim_model=(dim,), max_positions=POSITIONS)
     with torch.device("meta"):
         model = build(config, Side(VOCABULARIES[inputs]), Side(VOCABULARIES[outputs]))
     assert sum(p.numel() for p in model.parameters()) == parameters
@@ -48,8 +49,8 @@ def test_the_papers_table(experiment, n_e, n_d, dim, inputs, outputs, parameters
 @every_row
 def test_the_papers_table_from_our_tokenizers_and_defaults(experiment, n_e, n_d, dim, inputs, outputs, parameters):
     data = DataConfig(input_encoding=inputs, output_encoding=outputs)
-    config = ModelConfig(encoder_layers=n_e, decoder_layers=n_d, dim_model=dim)
-    assert sum(count_parameters(config, *sides(data)).values()) == parameters
+    config = ModelConfig(encoder_layers=n_e, decoder_layers=n_d, dim_model=(dim,))
+    assert sum(count_parameters(config, *sides(Problem(data))).values()) == parameters
 
 
 @every_row
@@ -58,11 +59,11 @@ def test_the_papers_table_from_the_papers_formula(experiment, n_e, n_d, dim, inp
 
 
 @pytest.mark.parametrize("joint", [False, True], ids=["alone", "joint"])
-@pytest.mark.parametrize(("encoding", "num_words"), VOCABULARIES.items())
-def test_our_vocabularies_have_the_papers_sizes(encoding, num_words, joint):
-    task = {"task": "cotraining", "subset": ("transpose", "add")} if joint else {}
-    source, target = sides(DataConfig(input_encoding=encoding, output_encoding=encoding, **task))
-    assert (source.vocab_size, target.vocab_size) == (num_words, num_words)
+@pytest.mark.parametrize(("encoding", "vocab_size"), VOCABULARIES.items())
+def test_our_vocabularies_have_the_papers_sizes(encoding, vocab_size, joint):
+    task = "transpose+add" if joint else "eigenvalues"
+    source, target = sides(Problem(DataConfig(task=task, input_encoding=encoding, output_encoding=encoding)))
+    assert (source.vocab_size, target.vocab_size) == (vocab_size, vocab_size)
 
 
 @pytest.mark.parametrize(
@@ -74,10 +75,8 @@ def test_the_papers_formula_for_sides_that_differ(n_e, n_d, d_e, d_d, heads_e, h
     config = ModelConfig(
         encoder_layers=n_e,
         decoder_layers=n_d,
-        encoder_dim=d_e,
-        decoder_dim=d_d,
-        encoder_heads=heads_e,
-        decoder_heads=heads_d,
+        dim_model=(d_e, d_d),
+        heads=(heads_e, heads_d),
         max_positions=w_p,
     )
     counted = sum(count_parameters(config, Side(w_i), Side(w_o)).values())
@@ -86,7 +85,7 @@ def test_the_papers_formula_for_sides_that_differ(n_e, n_d, d_e, d_d, heads_e, h
 
 def test_parts_of_the_count():
     """Embeddings with their norm, layers, and the bias of the output projection, which is tied."""
-    config = ModelConfig(encoder_layers=1, decoder_layers=1, dim_model=8, max_positions=10)
+    config = ModelConfig(encoder_layers=1, decoder_layers=1, dim_model=(8,), max_positions=10)
     assert count_parameters(config, Side(5), Side(7)) == {
         "encoder embed": 8 * (5 + 10 + 2),
         "encoder layers": 12 * 8 * 8 + 13 * 8,

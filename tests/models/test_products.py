@@ -8,33 +8,34 @@ import torch
 from torch import Tensor
 
 from learnalg.config import DataConfig, ModelConfig, replace_fields
-from learnalg.training.flops import counted_flops
+from learnalg.config.presets import preset
 from learnalg.models import build, sides
 from learnalg.models.grid import Grid
 from learnalg.models.products import Multiply, Products, gather, multiply, spread
-from learnalg.config.presets import preset
+from learnalg.problem import Problem
+from learnalg.training.flops import counted_flops
 
 ONE_DIGIT = "floating:digits=1,exponents=-1:1"
-TWO_WORDS = "balanced:digits=1,exponents=-1:1"
+TWO_TOKENS = "balanced:digits=1,exponents=-1:1"
 
 
-def data(dim: str, task: str = "transpose", encoding: str = ONE_DIGIT, **fields: bool) -> DataConfig:
-    return DataConfig(task=task, dim=dim, input_encoding=encoding, output_encoding=ONE_DIGIT, **fields)
+def problem_of(dim: str, task: str = "transpose", encoding: str = ONE_DIGIT, **fields: bool) -> Problem:
+    return Problem(DataConfig(task=task, dim=dim, input_encoding=encoding, output_encoding=ONE_DIGIT, **fields))
 
 
-def read(config: DataConfig, *shapes: tuple[int, int]) -> Tensor:
+def read(problem: Problem, *shapes: tuple[int, int]) -> Tensor:
     """Tokens of matrices of these shapes, padded to the longest."""
     tokens = []
     for shape in shapes:
-        numbers = config.tokenizers[0].encoding.encode(np.arange(1.0, 1 + np.prod(shape)).reshape(1, -1) % 9)
-        tokens.append(config.read_tokens(numbers, shape)[0])
+        numbers = problem.tokenizers[0].encoding.encode(np.arange(1.0, 1 + np.prod(shape)).reshape(1, -1) % 9)
+        tokens.append(problem.read_tokens(numbers, shape)[0])
     longest = max(map(len, tokens))
     return torch.from_numpy(np.stack([np.pad(t, (0, longest - len(t)), constant_values=1) for t in tokens]))
 
 
 def module(norm: str = "token") -> Products:
     torch.manual_seed(0)
-    return Products(ModelConfig(products=2, product_norm=norm), dim=8).double()
+    return Products(ModelConfig(products=2), dim=8, norm=norm).double()
 
 
 def rms(x: Tensor) -> Tensor:
@@ -52,7 +53,7 @@ def by_hand(products: Products, x_LD: Tensor, rows: int, cols: int, header: int,
             a, b = (torch.zeros((size, size), dtype=x_LD.dtype) for _ in range(2))
             a[:rows, :cols] = products.left(x_LD)[at, c].view(rows, cols)
             b[:rows, :cols] = products.right(x_LD)[at, c].view(rows, cols)
-            if products.is_even:
+            if products.is_matrix_normed:
                 a, b = a / rms(products.left(x_LD)[at]), b / rms(products.right(x_LD)[at])
             made = (a @ b, a.T @ b, a @ b.T)[c // channels]
             sums[at, c] = made[:rows, :cols].flatten()
@@ -71,11 +72,11 @@ both_norms = pytest.mark.parametrize("norm", ["token", "matrix"])
 @both_norms
 @pytest.mark.parametrize(
     ("shape", "encoding", "width"),
-    [((3, 3), ONE_DIGIT, 1), ((2, 4), ONE_DIGIT, 1), ((3, 1), ONE_DIGIT, 1), ((3, 3), TWO_WORDS, 2)],
+    [((3, 3), ONE_DIGIT, 1), ((2, 4), ONE_DIGIT, 1), ((3, 1), ONE_DIGIT, 1), ((3, 3), TWO_TOKENS, 2)],
 )
 def test_rows_are_multiplied_with_columns(shape: tuple[int, int], encoding: str, width: int, norm: str) -> None:
-    config = data("x".join(map(str, shape)), encoding=encoding)
-    side, tokens_BL, products = sides(config)[0], read(config, shape, shape), module(norm)
+    problem = problem_of("x".join(map(str, shape)), encoding=encoding)
+    side, tokens_BL, products = sides(problem)[0], read(problem, shape, shape), module(norm)
     layout = Grid(side, 64, 0).layout(tokens_BL)
     assert (layout.first is None) == (shape[0] != shape[1] or width > 1)  # the quick way is for whole squares
     x = torch.randn(2, tokens_BL.shape[1], 8, dtype=torch.double)
@@ -84,10 +85,10 @@ def test_rows_are_multiplied_with_columns(shape: tuple[int, int], encoding: str,
 
 
 @both_norms
-@pytest.mark.parametrize(("encoding", "width"), [(ONE_DIGIT, 1), (TWO_WORDS, 2)])
+@pytest.mark.parametrize(("encoding", "width"), [(ONE_DIGIT, 1), (TWO_TOKENS, 2)])
 def test_sizes_may_differ_in_a_batch(encoding: str, width: int, norm: str) -> None:
-    config = data("2-3", encoding=encoding)
-    side, tokens_BL, products = sides(config)[0], read(config, (2, 2), (3, 3)), module(norm)
+    problem = problem_of("2-3", encoding=encoding)
+    side, tokens_BL, products = sides(problem)[0], read(problem, (2, 2), (3, 3)), module(norm)
     layout = Grid(side, 64, 0).layout(tokens_BL)
     x = torch.randn(2, tokens_BL.shape[1], 8, dtype=torch.double)
     found, end = products(x, layout).detach(), side.header + 4 * width
@@ -97,8 +98,8 @@ def test_sizes_may_differ_in_a_batch(encoding: str, width: int, norm: str) -> No
 
 
 def test_a_triangle_stands_for_the_whole_matrix() -> None:
-    config = data("3", task="eigenvalues", triangle=True)
-    side, tokens_BL = sides(config)[0], read(config, (3, 3))
+    problem = problem_of("3", task="eigenvalues", triangle=True)
+    side, tokens_BL = sides(problem)[0], read(problem, (3, 3))
     layout = Grid(side, 64, 0).layout(tokens_BL)
     x = torch.arange(1.0, 1 + tokens_BL.shape[1]).view(1, -1, 1)
     h = side.header + 1.0
@@ -108,9 +109,10 @@ def test_a_triangle_stands_for_the_whole_matrix() -> None:
 
 
 def test_products_reach_the_answer_and_are_learned() -> None:
-    config = replace_fields(preset("fast"), task="inverse", dim="3", products=4, dim_model=16, heads=2)
-    model = build(config.model, *sides(config.data))
-    source, target = read(config.data, (3, 3)), torch.zeros((1, 4), dtype=torch.long)
+    config = replace_fields(preset("fast"), task="inverse", dim="3", products=4, dim_model=16, heads=2, encoder_loops=1)
+    problem = Problem(config.data)
+    model = build(config.model, *sides(problem))
+    source, target = read(problem, (3, 3)), torch.zeros((1, 4), dtype=torch.long)
     for p in model.parameters():
         torch.nn.init.normal_(p, std=0.3)
     before = model(source, target)
