@@ -1,6 +1,7 @@
-"""Imports point down the way of the data only (design: layout), read from the source and not by running it."""
+"""Imports point one way (decision 001): read from the source, without running it."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,36 +12,8 @@ import learnalg
 
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
-    *(
-        "checks",
-        "ensembles",
-        "matrices",
-        "tasks",
-        "encodings",
-        "tokenizer",
-        "config",
-        "presets",
-        "recipes",
-        "data",
-        "curriculum",
-    ),
-    *("models", "decode", "loss", "optim", "budget", "checkpoint", "runs", "judge", "evaluate"),
-    *("paper", "predictor", "measurements", "analysis", "flops", "processes"),
-    *(
-        "preflight",
-        "progress",
-        "step",
-        "train",
-        "bench",
-        "api",
-        "computed",
-        "reproduce",
-        "tables",
-        "report",
-        "zoo",
-        "commands",
-        "cli",
-    ),
+    *("naming", "files", "problems", "tokens", "config", "recipes", "problem", "data", "models", "evaluation", "zoo"),
+    *("training", "certify", "linalg", "reproduction", "cli"),
 )
 WITHOUT_TORCH = ORDER[: ORDER.index("data") + 1]
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -48,7 +21,7 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.re
 
 
 def imported_modules(source, path):
-    """What a file at `path` (inside the package) imports of the package, as 'tasks' or 'tasks.eigen'; also
+    """What a file at `path` (inside the package) imports of the package, as 'problems' or 'problems.eigen'; also
     inside functions and under TYPE_CHECKING."""
     package = ["learnalg", *Path(path).parent.parts]
     for node in ast.walk(ast.parse(source)):
@@ -68,7 +41,7 @@ def imported_modules(source, path):
 
 
 def module_of(path):
-    """'matrices' for matrices.py, 'tasks' for tasks/eigen.py, '__init__' and '__main__' for themselves."""
+    """'data' for data.py, 'problems' for problems/eigen.py, '__init__' and '__main__' for themselves."""
     return Path(path).parts[0].removesuffix(".py")
 
 
@@ -88,7 +61,7 @@ def violations(source, path):
 def test_every_module_has_its_place_in_the_order(path):
     module = module_of(path.relative_to(SOURCE))
     assert module in (*ORDER, "__init__", "__main__"), (
-        f"learnalg.{module} has no place yet: add it to ORDER in tests/test_imports.py, behind all that it imports"
+        f"learnalg.{module} has no place yet: add it to ORDER in tests/test_imports.py, after all that it imports"
     )
 
 
@@ -100,13 +73,47 @@ def test_imports_point_to_earlier_modules_only(path):
         assert not wrong, f"{inside} imports {', '.join(wrong)}; the order is {', '.join(ORDER)}"
 
 
+def imported_by(package):
+    """Which modules the files of a package import of others, by file."""
+    files = [path.relative_to(SOURCE) for path in FILES if module_of(path.relative_to(SOURCE)) == package]
+    assert files
+    return {
+        file.stem: {name.partition(".")[0] for name in imported_modules((SOURCE / file).read_text(), file)} - {package}
+        for file in files
+    }
+
+
 def test_models_know_no_task_and_no_encoding():
-    models = [path for path in FILES if module_of(path.relative_to(SOURCE)) == "models"]
-    assert models
-    for path in models:
-        inside = path.relative_to(SOURCE)
-        known = {name.partition(".")[0] for name in imported_modules(path.read_text(), inside)}
-        assert not known & {"tasks", "encodings"}, f"{inside} imports a task or an encoding"
+    """`sides` tells them what a problem's tokens stand for; `weights` builds a model for a saved config."""
+    for file, imported in imported_by("models").items():
+        if file not in ("sides", "weights"):
+            assert not imported & {"problems", "tokens", "problem"}, f"models/{file}.py imports a task or an encoding"
+
+
+def test_config_knows_names_only():
+    for file, imported in imported_by("config").items():
+        assert imported <= {"naming"}, f"config/{file}.py imports {imported}"
+
+
+def strings_in(path):
+    """String constants of a file, without docstrings."""
+    tree = ast.parse(path.read_text())
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    blocks = [node.body[0] for node in ast.walk(tree) if isinstance(node, kinds) and node.body]
+    docstrings = {id(block.value) for block in blocks if isinstance(block, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return [node.value for node in constants if id(node) not in docstrings]
+
+
+@every_file
+def test_only_the_reproduction_names_tables_and_released_models(path):
+    if module_of(path.relative_to(SOURCE)) == "reproduction":
+        return
+    released = "|".join(model.stem for model in (SOURCE / "zoo").glob("*.safetensors"))
+    named = re.compile(rf"(?<![\w-])({released}|(table|figure)-\d+)(?![\w-])")
+    examples = re.compile("such as [\\w-]+")
+    found = [text for text in strings_in(path) if named.search(examples.sub("", text))]
+    assert not found
 
 
 @pytest.mark.parametrize(
@@ -115,20 +122,21 @@ def test_models_know_no_task_and_no_encoding():
         ("data.py", "from learnalg.config import DataConfig", []),
         ("data.py", "import numpy as np\nfrom collections import deque", []),
         ("data.py", "from learnalg import __version__", []),
-        ("tasks/eigen.py", "from learnalg.problems.task import Task\nfrom .task import choice", []),
-        ("tasks/eigen.py", "from ..matrices import Dims", []),
+        ("problems/eigen.py", "from learnalg.problems.task import Task\nfrom .task import choice", []),
+        ("problems/eigen.py", "from ..naming import find", []),
         ("__main__.py", "from learnalg.cli import main", []),
-        ("data.py", "from learnalg.training.loop import train", ["train"]),
-        ("data.py", "import learnalg.training.loop as t", ["train"]),
-        ("data.py", "from learnalg import train, config", ["train"]),
+        ("data.py", "from learnalg.training.loop import train", ["training.loop"]),
+        ("data.py", "import learnalg.training.loop as t", ["training.loop"]),
+        ("data.py", "from learnalg import training, config", ["training"]),
         ("data.py", "def f():\n    from learnalg.models.layers import Attention", ["models.layers"]),
         ("data.py", "import learnalg", [""]),
-        ("data.py", "from .train import train", ["train"]),
-        ("data.py", "from . import train", ["train"]),
-        ("tasks/eigen.py", "from ..encodings import ENCODINGS", ["encodings"]),
-        ("tasks/eigen.py", "from .. import data", ["data"]),
-        ("train.py", "from learnalg.cli import main", ["cli"]),
-        ("train.py", "from learnalg.utils import norm", ["utils"]),
+        ("data.py", "from .training import loop", ["training"]),
+        ("data.py", "from . import training", ["training"]),
+        ("problems/eigen.py", "from ..tokens import ENCODINGS", ["tokens"]),
+        ("problems/eigen.py", "from .. import data", ["data"]),
+        ("training/loop.py", "from learnalg.cli import main", ["cli"]),
+        ("linalg.py", "from learnalg.reproduction.tables import EXPERIMENTS", ["reproduction.tables"]),
+        ("training/loop.py", "from learnalg.utils import norm", ["utils"]),
         ("__init__.py", "from learnalg.cli import main", ["cli"]),
     ],
 )
