@@ -15,7 +15,6 @@ import re
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +86,10 @@ def large_models(scale: str, root: Path) -> dict[str, Any]:
 def _both_ways(layers: int, dim: int, heads: int) -> str:
     counts = []
     for deep, shallow in (("decoder", "encoder"), ("encoder", "decoder")):
+        fields: dict[str, Any] = {f"{deep}_layers": layers, f"{shallow}_layers": 1}
         order = slice(None, None, 1 if deep == "encoder" else -1)
-        sizes = ModelConfig(dim_model=(dim, SHALLOW_DIM)[order], heads=(heads, SHALLOW_HEADS)[order])
-        model = replace(sizes, **{f"{deep}_layers": layers, f"{shallow}_layers": 1})
+        fields |= {"dim_model": (dim, SHALLOW_DIM)[order], "heads": (heads, SHALLOW_HEADS)[order]}
+        model = ModelConfig(**fields)
         counts.append(f"{_parameters(model, 'fp15', 'p1000') / 1e6:.1f} M as {deep}")
     return f"{dim} dimensions, {heads} heads: {', '.join(counts)}"
 
@@ -179,8 +179,7 @@ def inversion_analysis(scale: str, root: Path) -> dict[str, Any]:
 
 
 def _anatomy(task: str, run: str, scale: str, root: Path) -> dict[str, Any]:
-    """Of a released model of the task; at scale paper of the table's own run, at scale smoke of a network that has learned
-    nothing."""
+    """Of a released model of the task; at scale paper of the table's own run, at scale smoke of an untrained network."""
     path = root / "runs" / run if scale == "paper" else best_released(task, root)
     if scale != "smoke" and (path is None or (scale == "paper" and not path.is_dir())):
         return {}

@@ -47,11 +47,8 @@ def fast(
 def released_config(name: str, task: str) -> RunConfig:
     """What a released model was trained with; of one that is not there, what it would be like."""
     result = released_result(name)
-    return (
-        result.config
-        if result
-        else fast(task, name.partition("@")[0].rpartition("-")[2], "4/1", preset("fast-1").train.examples)
-    )
+    dim = name.partition("@")[0].rpartition("-")[2]
+    return result.config if result else fast(task, dim, "4/1", preset("fast-1").train.examples)
 
 
 def released_cell(key: str, name: str, task: str, shows: tuple[Shown, ...], **fields: Any) -> Cell:

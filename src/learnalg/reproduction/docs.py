@@ -27,12 +27,11 @@ def write_docs(root: Path) -> list[Path]:
         raise ValueError("no README.md and docs/speedrun.md here: `learnalg docs` is for a checkout")
     out_of_distribution = gather({"table-12": EXPERIMENTS["table-12"]}, "laptop", root)
     section = next(section for section in out_of_distribution.sections if section.name == "table-12")
+    headline = {name: results[name] for name in PROBLEMS if name in results}
     contents = {
         readme: between(readme.read_text(), headline_table(results), README_MARKS).encode(),
         records: between(records.read_text(), records_table(results), RECORDS_MARKS).encode(),
-        root / "docs" / "learning-curves.svg": learning_curves(
-            {name: results[name] for name in PROBLEMS if name in results}
-        ),
+        root / "docs" / "learning-curves.svg": learning_curves(headline),
         root / "docs" / "out-of-distribution.svg": heatmap(section, background="#fff").encode(),
     }
     changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]

@@ -2,9 +2,9 @@
 
     Experiment("table-6", "Eigenvalues", cells=cells)
 
-An experiment knows configs only; `learnalg.reproduction.runner` trains, tests and keeps results. Scales: `paper` has the
-paper's models, sizes and budgets; `laptop` has our networks and what two cores can do; `smoke` is made from `paper` by
-making everything tiny, and shows that the whole way works.
+An experiment knows configs only; `learnalg.reproduction.runner` trains, tests and writes results. Scales: `paper` has
+the paper's models, sizes and budgets; `laptop` has our networks and what two cores can do; `smoke` is made from `paper`
+by making everything tiny, and shows that the whole way works.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Number:
     interval: tuple[float, float] | None = None  # 95 %, of a single share
     note: str = ""
     digits: int = 1  # after the point
-    is_other_size: bool = False  # of matrices of another size than the paper's: not to be compared
+    other_size: str = ""  # of the matrices, where the paper's are others: not to be compared
 
     @property
     def is_of_paper(self) -> bool:
@@ -118,7 +118,7 @@ def _filled(number: Number, cell: Cell, shown: Shown, result: Result | None) -> 
         interval=interval,
         note=note,
         digits=shown.digits,
-        is_other_size=bool(cell.size),
+        other_size=cell.size,
     )
 
 
@@ -146,12 +146,12 @@ def counts(table: Table) -> tuple[int, int]:
     labels = num_labels(table)
     places = [number for row in table.rows for number in row[labels:]]
     papers = [number for number in places if number.is_of_paper] or [number for number in places if number.is_planned]
-    return sum(number.is_ours and not number.is_other_size for number in papers), len(papers)
+    return sum(number.is_ours and not number.other_size for number in papers), len(papers)
 
 
 def best_of(table: Table) -> tuple[str, str]:
     """Our highest number and the paper's at the same place."""
-    numbers = [number for row in table.rows for number in row if not number.is_other_size]
+    numbers = [number for row in table.rows for number in row if not number.other_size]
     filled = [number for number in numbers if number.ours and not math.isnan(sum(number.ours))]
     if not filled:
         return "", ""
@@ -164,7 +164,8 @@ def as_markdown(table: Table) -> str:
         if not number.is_planned:
             return str(number.paper)
         beside = f" ({number.paper})" if number.paper != "" else ""
-        return f"{number.text}{beside}"
+        size = f" at {number.other_size}" if number.other_size and number.is_ours else ""
+        return f"{number.text}{size}{beside}"
 
     return "\n".join(
         [

@@ -40,7 +40,7 @@ def direction_of(measure: str) -> int:
 def compare(number: Number, direction: int) -> Comparison:
     """No mark for what cannot be compared: words, and numbers of matrices of another size."""
     paper = number.paper
-    if number.is_other_size:
+    if number.other_size:
         return Comparison()
     if number.words:
         return Comparison(EQUAL) if number.words == str(paper) else Comparison()

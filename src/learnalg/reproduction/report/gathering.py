@@ -155,11 +155,8 @@ def _section(experiment: Experiment, scale: str, root: Path) -> Section:
         for c, number in enumerate(row)
         if number.is_ours
     }
-    title = (
-        paper_numbers().get(experiment.name, {}).get("title", experiment.title)
-        if experiment.has_paper
-        else experiment.title
-    )
+    papers = paper_numbers().get(experiment.name, {}) if experiment.has_paper else {}
+    title = papers.get("title", experiment.title)
     figure = draw(experiment, scale, root) if experiment.figure else None
     return Section(table, title, num_labels(table), comparisons, runs, missing, figure)
 

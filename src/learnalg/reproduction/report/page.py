@@ -151,9 +151,7 @@ def _image(svg: bytes, caption: str) -> str:
 def _curves(curves: bytes | None) -> str:
     if not curves:
         return ""
-    caption = (
-        "Accuracy at 5, 2, 1 and 0.5 % tolerance on the validation split, against examples, of each released model"
-    )
+    caption = "Accuracy of each released model on the validation split against examples, at 5, 2, 1 and 0.5 % tolerance"
     content = element("h2", "Learning curves", id="learning-curves") + _image(curves, caption)
     return element("section", content, aria_labelledby="learning-curves")
 
