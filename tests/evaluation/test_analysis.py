@@ -5,28 +5,27 @@ import json
 import subprocess
 import sys
 import xml.dom.minidom
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from learnalg.evaluation.analysis import analyse, bins, most_below, spread
 from learnalg.config import DataConfig
 from learnalg.data import Batch, Group, fixed_set
+from learnalg.evaluation.analysis import analyse, bins, most_below, spread
+from learnalg.evaluation.anatomy import markdown, print_analysis, save_analysis
+from learnalg.evaluation.evaluate import Predictions
+from learnalg.evaluation.figures import draw_figures
 from learnalg.evaluation.judge import judge
 from learnalg.evaluation.measurements import collect, condition_numbers, spectrum_gaps, vector_columns
-from learnalg.reproduction.claims import FAILURES, OUT_OF_DOMAIN, numbers_for
-from learnalg.evaluation.predictor import auc, confusion, foretell, ranks, roc, spearman
-from learnalg.reproduction.report import print_analysis, save_analysis
-from learnalg.evaluation.anatomy import markdown
-from learnalg.evaluation.figures import draw_figures
+from learnalg.problem import Problem
 from learnalg.problems import TASKS
+from learnalg.reproduction.claims import THRESHOLDS, numbers_for
 from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_TASK, PAD
 from learnalg.training.loop import train
 
-VECTORS = DataConfig(task="eigenvectors", dim="3")
-INVERSE = DataConfig(task="inverse", dim="3")
+VECTORS = Problem(DataConfig(task="eigenvectors", dim="3"))
+INVERSE = Problem(DataConfig(task="inverse", dim="3"))
 NAN, INF = float("nan"), float("inf")
 
 
@@ -39,17 +38,17 @@ def flags(text):
     return np.array([letter == "x" for letter in text], dtype=bool)
 
 
-def kept(config, change, num=200):
-    """What `evaluate` keeps, for change(targets, batch) in place of a model's predictions."""
-    parts = []
-    for batch in fixed_set(config, num, seed=3):
-        judged, values = judge(config, batch, change(batch.targets.copy(), batch))
-        parts.append({"batch": batch, "judged": judged, "values": values})
-    return parts
+def predicted(problem, change, num=200):
+    """Predictions, with change(targets, batch) in place of a model's."""
+    batches = tuple(fixed_set(problem, num, seed=3))
+    found = [judge(problem, batch, change(batch.targets.copy(), batch)) for batch in batches]
+    judged, values = zip(*found, strict=True)
+    return Predictions(problem, num, 3, "test", batches, judged, values, loss=0.0, seconds=0.0)
 
 
 def anatomy(config, change, num=200, **arguments):
-    return analyse(config, collect(config, kept(config, change, num)), **arguments)
+    tasks = analyse(config, collect(predicted(config, change, num)), thresholds=THRESHOLDS, **arguments)
+    return {task: found | {"paper": numbers_for(task, config.config, config.config)} for task, found in tasks.items()}
 
 
 def right(targets, batch):
@@ -86,133 +85,10 @@ def wrapped(tested, tasks):
         "num": 200,
         "seed": 3,
         "tolerance": 0.05,
-        "data": dataclasses.asdict(tested),
+        "data": dataclasses.asdict(tested.config),
         "provenance": {"commit": "0123abc", "time": "2026-11-15T00:00:00Z"},
         "tasks": tasks,
     }
-
-
-# A number that foretells failure.
-
-
-def test_ranks_share_their_mean_among_equals():
-    assert ranks(array(30, 10, 20, 20, INF)).tolist() == [4, 1, 2.5, 2.5, 5]
-
-
-@pytest.mark.parametrize(
-    ("scores", "errors", "expected"),
-    [
-        ([1, 2, 3, 4, 5], [2, 1, 4, 3, 5], 0.8),  # 1 - 6 * 4 / (5 * 24)
-        ([1, 2, 3, 4], [1, 10, 100, 1000], 1.0),  # ranks only
-        ([1, 2, 3], [9, 5, 1], -1.0),
-        ([1, 2, 2, 3], [1, 2, 3, 4], 0.9486832980505138),  # 4.5 / sqrt(4.5 * 5)
-        ([1, 2, INF], [1, 2, 3], 1.0),
-        ([1, 2, 0, 3], [1, 2, INF, NAN], 1.0),  # errors that are no numbers are left out
-        ([5, 5, 5], [1, 2, 3], None),
-        ([1, 2, 3], [4, 4, 4], None),
-        ([1, 2], [INF, INF], None),
-        ([], [], None),
-    ],
-)
-def test_spearman_by_hand(scores, errors, expected):
-    assert spearman(array(*scores), array(*errors)) == (None if expected is None else pytest.approx(expected))
-
-
-def test_auc_by_hand():
-    # Failures 3 and 5, right 1, 3 and 4. 3 beats 1 and ties with 3; 5 beats all: 4.5 of 6 pairs.
-    assert auc(array(1, 3, 4, 3, 5), flags("...xx")) == 0.75
-
-
-def test_auc_is_the_share_of_pairs_in_order_and_the_area_under_the_curve():
-    rng = np.random.default_rng(0)
-    scores = rng.integers(0, 12, size=80).astype(float)
-    failed = rng.random(80) < 0.1 + 0.05 * scores
-    pairs = [(a > b) + (a == b) / 2 for a, b in product(scores[failed], scores[~failed])]
-    assert auc(scores, failed) == pytest.approx(sum(pairs) / len(pairs))
-    false_alarms, caught, _ = roc(scores, failed)
-    assert np.trapezoid(caught, false_alarms) == pytest.approx(auc(scores, failed))
-    assert (false_alarms[0], caught[0], false_alarms[-1], caught[-1]) == (0, 0, 1, 1)
-
-
-def test_every_point_of_the_roc_is_what_its_threshold_does():
-    scores, failed = array(1, 2, 2, 3, 7, 7, 9), flags("..x.x.x")
-    for false_alarms, caught, threshold in zip(*roc(scores, failed), strict=True):
-        refused = scores > threshold
-        assert false_alarms == refused[~failed].mean()
-        assert caught == refused[failed].mean()
-
-
-def test_the_best_threshold_catches_most_beyond_its_false_alarms():
-    # Above 2: two of two failures, one of four right ones: 1 - 1/4. Above 4: one of two and none: 1/2.
-    found = foretell(array(1, 1, 2, 3, 4, 9), flags("....xx"), side="large")
-    assert found["auc"] == 1.0 and found["best"]["threshold"] == 3
-    found = foretell(array(1, 1, 2, 4, 3, 9), flags("....xx"), side="large")
-    assert found["best"] == {
-        "threshold": 2.0,
-        "failures_caught": 2,
-        "failures_missed": 0,
-        "false_alarms": 1,
-        "right_let_through": 3,
-        "share_of_failures_caught": 1.0,
-        "share_of_right_let_through": 0.75,
-        "share_foretold_rightly": pytest.approx(5 / 6),
-    }
-
-
-def test_the_side_is_that_of_the_failures_unless_it_is_given():
-    scores, failed = array(9, 8, 3, 2, 1), flags("..x.x")
-    found = foretell(scores, failed)
-    assert (found["side"], found["auc"]) == ("small", pytest.approx(5 / 6))
-    assert found["best"]["threshold"] == 8  # below it: both failures, one of three right ones
-    assert (found["best"]["failures_caught"], found["best"]["false_alarms"]) == (2, 1)
-    assert foretell(scores, failed, side="large")["auc"] == pytest.approx(1 / 6)
-    assert foretell(-scores, failed)["side"] == "large"
-    with pytest.raises(ValueError, match="side 'left'"):
-        foretell(scores, failed, side="left")
-
-
-def test_a_score_that_is_worse_than_chance_has_no_threshold():
-    found = foretell(array(1, 2, 3, 4), flags("xx.."), side="large")
-    assert (found["auc"], found["best"], found["no_roc"]) == (0.0, None, "")
-
-
-def test_scores_that_are_missing_are_left_out_and_infinite_ones_count():
-    found = foretell(array(1, NAN, 2, INF, NAN), flags(".x.xx"), array(1, 2, 3, INF, 5), side="large")
-    assert (found["num"], found["left_out"], found["failures"]) == (3, 2, 1)
-    assert (found["auc"], found["best"]["threshold"], found["spearman"]) == (1.0, 2.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("scores", "failed", "said"),
-    [
-        ([1, 2], "..", "no example failed"),
-        ([1, 2], "xx", "every example failed"),
-        ([NAN, 2], "x.", "no example failed"),
-        ([NAN, NAN], "x.", "there is nothing to measure"),
-        ([], "", "there is nothing to measure"),
-    ],
-)
-def test_without_failures_or_successes_it_says_so_instead_of_a_roc(scores, failed, said):
-    found = foretell(array(*scores), flags(failed), thresholds=(1.5,))
-    assert (found["no_roc"], found["roc"], found["auc"], found["best"]) == (said, None, None, None)
-    assert found["paper"][0]["threshold"] == 1.5
-
-
-def test_shares_of_nothing_are_none():
-    done = confusion(array(1, 2), flags(".."), 1.0, "large")
-    assert (done["share_of_failures_caught"], done["share_of_right_let_through"]) == (None, 0.5)
-
-
-def test_a_threshold_lets_through_what_is_equal_to_it():
-    assert confusion(array(51.5), flags("."), 51.5, "large")["right_let_through"] == 1
-    assert confusion(array(-51.5), flags("."), 51.5, "small")["right_let_through"] == 1
-
-
-def test_a_long_curve_is_thinned_and_keeps_its_ends():
-    scores = np.arange(5_000.0)
-    found = foretell(scores, scores % 7 == 0)
-    assert len(found["roc"]["caught"]) == len(found["roc"]["false_alarms"]) == 100
-    assert (found["roc"]["caught"][0], found["roc"]["caught"][-1]) == (0, 1)
 
 
 # What is measured of a problem and of a prediction.
@@ -261,18 +137,18 @@ def one_problem(config, inputs, solution, predicted=None):
     dims = (inputs.shape[1], config.dims.cols[1])
     batch = Batch(source.encode(inputs), written(solution), (Group(0, dims, np.array([0]), inputs, solution),))
     judged, values = judge(config, batch, written(solution if predicted is None else array(predicted)))
-    return collect(config, [{"batch": batch, "judged": judged, "values": values}])[0]
+    return collect(Predictions(config, 1, 0, "test", (batch,), (judged,), (values,), loss=0.0, seconds=0.0))[0]
 
 
 def test_of_two_operands_the_worse_one_counts():
     # Singular values 4 and 1, gap 3/4; 9 and 1, gap 8/9.
-    found = one_problem(DataConfig(task="add", dim="2"), [[4, 0, 9, 0], [0, 1, 0, 1]], [[13, 0], [0, 2]])
+    found = one_problem(Problem(DataConfig(task="add", dim="2")), [[4, 0, 9, 0], [0, 1, 0, 1]], [[13, 0], [0, 2]])
     drivers = {name: float(values[0]) for name, values in found.drivers.items()}
     assert drivers == pytest.approx({"condition": 9, "gap": 0.75, "norm": 15, "size": 8})
 
 
 def test_a_vector_has_no_gap_of_its_own():
-    found = one_problem(DataConfig(task="matvec", dim="2"), [[4, 0, 1], [0, 1, 1]], [[4], [1]])
+    found = one_problem(Problem(DataConfig(task="matvec", dim="2")), [[4, 0, 1], [0, 1, 1]], [[4], [1]])
     drivers = {name: float(values[0]) for name, values in found.drivers.items()}
     assert drivers == pytest.approx({"condition": 4, "gap": 0.75, "norm": 5, "size": 6})
 
@@ -286,13 +162,13 @@ def test_a_vector_has_no_gap_of_its_own():
     ],
 )
 def test_the_gap_of_symmetric_matrices_is_between_eigenvalues(changes, solution, gap):
-    found = one_problem(DataConfig(dim="2", **changes), [[3, 0], [0, -3]], solution)
+    found = one_problem(Problem(DataConfig(dim="2", **changes)), [[3, 0], [0, -3]], solution)
     assert found.drivers["gap"] == pytest.approx(gap)
 
 
 def test_an_inverse_has_two_accuracies():
     # P M - Id = [[0, 0.4], [0, 0.2]] beside Id: 0.3; P - O = [[0, 0.1], [0, 0.05]] beside O: 0.2.
-    config = DataConfig(task="inverse", dim="2")
+    config = Problem(DataConfig(task="inverse", dim="2"))
     found = one_problem(config, [[2, 0], [0, 4]], [[0.5, 0], [0, 0.25]], predicted=[[0.5, 0.1], [0, 0.3]])
     found = analyse(config, [found])["inverse"]
     assert (found["accuracy"]["0.25"], found["distance_accuracy"]["0.25"]) == (0.0, 1.0)
@@ -367,7 +243,7 @@ def test_equal_scores_share_a_bin_and_missing_ones_have_none():
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("change", [right, malformed])
 def test_every_task_can_be_taken_apart_whether_all_is_right_or_nothing(task, change):
-    config = DataConfig(task=task, dim="2", output_encoding="p10000")
+    config = Problem(DataConfig(task=task, dim="2", output_encoding="p10000"))
     (found,) = anatomy(config, change, num=50).values()
     hopeless = found["rounded_solution_fails"]  # an ill-conditioned matrix may have no inverse of four digits
     assert found["failures"] == (50 if change is malformed else hopeless)
@@ -383,11 +259,11 @@ def test_every_task_can_be_taken_apart_whether_all_is_right_or_nothing(task, cha
     assert ("There is no ROC" in text) == (change is malformed or not hopeless)
 
 
-def test_failures_at_large_condition_numbers_are_foretold_without_error():
+def test_failures_at_large_condition_numbers_are_predicted_without_error():
     def double_the_hard_ones(inputs, solutions):
         return np.where(np.linalg.cond(inputs)[:, None, None] > 10, 2 * solutions, solutions)
 
-    config = dataclasses.replace(INVERSE, output_encoding="p10000")
+    config = Problem(dataclasses.replace(INVERSE.config, output_encoding="p10000"))
     found = anatomy(config, rewrite(config, double_the_hard_ones))["inverse"]
     condition = np.concatenate([np.linalg.cond(g.inputs) for b in fixed_set(config, 200, 3) for g in b.groups])
     number = int((condition > 10).sum())
@@ -459,7 +335,7 @@ def test_what_is_no_matrix_fails_and_is_left_out_of_what_measures_matrices():
 
 
 def test_a_matrix_of_another_shape_is_no_matrix_and_not_malformed():
-    config = DataConfig(task="transpose", dim="2x3")
+    config = Problem(DataConfig(task="transpose", dim="2x3"))
 
     def same_shape(targets, batch):
         targets[:5, :2] = targets[:5, 1::-1]  # 2x3 for 3x2: as many coefficients
@@ -473,7 +349,9 @@ def test_a_matrix_of_another_shape_is_no_matrix_and_not_malformed():
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("size", [0.0, 5e170])
 def test_wild_predictions_are_wrong_and_harm_nothing(size):
-    config = dataclasses.replace(VECTORS, output_encoding="positional:base=1000,digits=3,exponents=-200:200")
+    config = Problem(
+        dataclasses.replace(VECTORS.config, output_encoding="positional:base=1000,digits=3,exponents=-200:200")
+    )
 
     def wild(inputs, solutions):
         solutions[:10] = size  # whose square is 0, or beyond what a double can hold
@@ -486,13 +364,13 @@ def test_wild_predictions_are_wrong_and_harm_nothing(size):
     assert norms["all"]["share"]["0.05"] == pytest.approx(0.9)
     assert norms["all"]["not_finite"] == (30 if size else 0)
     assert found["vectors"]["weak_accuracy"]["0.25"] == pytest.approx(0.9)
-    examples = collect(config, kept(config, rewrite(config, wild), 100))[0]
+    examples = collect(predicted(config, rewrite(config, wild), 100))[0]
     assert all(content.startswith(b"<?xml") for content in draw_figures(examples, found, 0.05).values())
 
 
 def test_solutions_that_no_answer_can_meet_are_counted():
     # det M is 0.0078, and M^-1 has coefficients near 300: three digits leave errors of up to 0.5 in each of them.
-    config = DataConfig(task="inverse", dim="2")
+    config = Problem(DataConfig(task="inverse", dim="2"))
     M = np.array([[3.14, 2.72], [2.71, 2.35]])
     solution = np.linalg.inv(M)
     rounded = np.array([[float(f"{x:.2e}") for x in row] for row in solution])
@@ -506,7 +384,7 @@ def test_solutions_that_no_answer_can_meet_are_counted():
 
 
 def test_sizes_are_told_apart():
-    config = DataConfig(task="eigenvectors", dim="1-3")
+    config = Problem(DataConfig(task="eigenvectors", dim="1-3"))
 
     def spoil_the_large(targets, batch):
         for group in batch.groups:
@@ -526,7 +404,7 @@ def test_sizes_are_told_apart():
 
 
 def test_joint_training_has_one_anatomy_a_task():
-    config = DataConfig(task="cotraining", subset=("EFI",), dim="2")
+    config = Problem(DataConfig(task="EFI", dim="2"))
 
     def no_inverse(targets, batch):
         targets[targets[:, 0] == FIRST_TASK + 2] = PAD
@@ -543,53 +421,13 @@ def test_the_tolerance_says_what_a_failure_is():
     def off_by_three_percent(inputs, solutions):
         return 1.03 * solutions
 
-    config = DataConfig(task="transpose", dim="2")
+    config = Problem(DataConfig(task="transpose", dim="2"))
     change = rewrite(config, off_by_three_percent)
     assert anatomy(config, change, num=20)["transpose"]["failures"] == 0
     assert anatomy(config, change, num=20, failure=0.02)["transpose"]["failures"] == 20
     for failure in (0, -0.1, NAN, INF):
         with pytest.raises(ValueError, match="tolerance"):
             anatomy(config, change, num=20, failure=failure)
-
-
-# The paper's numbers.
-
-
-def test_the_papers_numbers_are_those_of_its_text():
-    vectors, inverse = FAILURES["eigenvectors"], FAILURES["inverse"]
-    assert vectors["accuracy"] == {"0.05": 0.911, "0.02": 0.821, "0.01": 0.452, "0.005": 0.014, "0.25": 0.956}
-    assert vectors["weak_accuracy"] == {"0.05": 0.957, "0.02": 0.929, "0.01": 0.884, "0.005": 0.73}
-    assert inverse["accuracy"] == {"0.05": 0.896, "0.02": 0.817, "0.01": 0.591, "0.005": 0.237, "0.25": 0.966}
-    assert inverse["distance_accuracy"] == {"0.05": 0.982, "0.02": 0.96, "0.01": 0.923, "0.005": 0.845, "0.25": 0.995}
-    laplace = OUT_OF_DOMAIN[("laplace",), (10.0,)]
-    assert (laplace["wigner", 0.3], laplace["positive", 0.6], laplace["laplace", 1.0]) == (95, 100, 96)
-
-
-@pytest.mark.parametrize(
-    ("trained", "tested", "expected"),
-    [
-        ({}, {}, {"0.05": 1.0, "0.02": 1.0, "0.01": 0.998, "0.005": 0.937}),
-        ({"dim": "5-15"}, {}, {"0.05": 1.0, "0.02": 1.0, "0.01": 0.943, "0.005": 0.406}),
-        ({}, {"ensemble": ("positive",)}, {"0.02": 0.0}),
-        ({}, {"ensemble": ("laplace",), "sigma_factor": 0.6}, {"0.02": 0.28}),
-        ({}, {"sigma_factor": 1.1}, {"0.02": 0.26}),
-        ({"ensemble": ("laplace", "wigner")}, {"ensemble": ("gaussian",)}, {"0.02": 1.0}),
-        ({"amplitude": (1.0, 100.0)}, {"sigma_factor": 0.3}, {"0.02": 0.99}),
-        ({"sigma_factor": 2.0}, {"sigma_factor": 2.4}, {"0.02": 0.07}),
-        ({}, {"noise": 0.01}, None),
-        ({}, {"sigma_factor": 0.5}, None),
-        ({}, {"dim": "6"}, None),
-        ({"dim": "7"}, {"ensemble": ("positive", "laplace")}, None),
-    ],
-)
-def test_the_papers_numbers_for_eigenvalues_depend_on_training_and_test(trained, tested, expected):
-    trained = DataConfig(task="eigenvalues", **trained)
-    found = numbers_for("eigenvalues", trained, dataclasses.replace(trained, **tested))
-    assert found.get("accuracy") == expected
-
-
-def test_a_task_that_the_paper_does_not_know_has_no_numbers():
-    assert numbers_for("symmetric_inverse", DataConfig(), DataConfig()) == {}
 
 
 # Texts and figures.
@@ -609,13 +447,13 @@ def test_the_text_has_ours_and_the_papers_side_by_side(capsys):
     assert "nan" not in text.lower() and "none" not in text.lower()
     print_analysis(analysis)
     said = capsys.readouterr().out
-    assert "What foretells failure" in said and "Columns of the predicted H" in said
+    assert "What predicts failure" in said and "Columns of the predicted H" in said
     assert max(map(len, said.split("Accuracy by")[1].splitlines())) <= 80
 
 
 def test_the_folder_has_all_and_the_figures_are_svg(tmp_path):
-    parts = collect(VECTORS, kept(VECTORS, rewrite(VECTORS, stretch)))
-    analysis = wrapped(VECTORS, analyse(VECTORS, parts))
+    parts = collect(predicted(VECTORS, rewrite(VECTORS, stretch)))
+    analysis = wrapped(VECTORS, analyse(VECTORS, parts, thresholds=THRESHOLDS))
     names = {f"eigenvectors-{name}.svg" for name in ("accuracy", "roc", "condition", "vectors")}
     for folder in (tmp_path / "a" / "first", tmp_path / "second"):
         save_analysis(folder, analysis, parts)
@@ -629,14 +467,14 @@ def test_the_folder_has_all_and_the_figures_are_svg(tmp_path):
 
 @pytest.mark.parametrize(("change", "missing"), [(right, {"roc"}), (malformed, {"roc", "condition", "vectors"})])
 def test_figures_that_cannot_be_drawn_are_not_there(change, missing):
-    examples = collect(VECTORS, kept(VECTORS, change, 50))
+    examples = collect(predicted(VECTORS, change, 50))
     drawn = draw_figures(examples[0], analyse(VECTORS, examples)["eigenvectors"], 0.05)
     everything = {"accuracy", "roc", "condition", "vectors"}
     assert {name.removeprefix("eigenvectors-").removesuffix(".svg") for name in drawn} == everything - missing
 
 
 def test_matplotlib_is_loaded_for_figures_only():
-    code = "import sys, learnalg.cli.commands, learnalg.reproduction.report, learnalg.evaluation.analysis; print('matplotlib' in sys.modules)"
+    code = "import sys, learnalg.cli.analyse, learnalg.evaluation.anatomy; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -659,7 +497,7 @@ def test_the_command_as_a_process(tiny_run, tmp_path, learnalg_process):
     done = learnalg_process("analyse", tiny_run.folder, "--num", 300, "--seed", 5, "--out", "found", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "run: dim 1-2, iid-uniform, A=10, 300 examples, seed 5" in done.stdout
-    assert "What foretells failure" in done.stdout
+    assert "What predicts failure" in done.stdout
     analysis = json.loads((tmp_path / "found" / "analysis.json").read_text(), parse_constant=refuse)
     assert (analysis["model"], analysis["num"], analysis["seed"], analysis["tolerance"]) == ("run", 300, 5, 0.05)
     assert analysis["provenance"].keys() == {"time", "command", "commit", "versions", "machine"}
@@ -698,7 +536,9 @@ def test_a_model_that_knows_nothing_can_be_analysed(vectors_run, tmp_path, learn
 def test_a_place_that_is_taken_is_refused_before_the_test(tiny_run, tmp_path, monkeypatch, capsys):
     from learnalg.cli import main
 
-    monkeypatch.setattr("learnalg.evaluation.evaluate.evaluate", lambda *a, **k: pytest.fail("the test was run first"))
+    monkeypatch.setattr(
+        "learnalg.evaluation.evaluate.predictions_of", lambda *a, **k: pytest.fail("the test was run first")
+    )
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")

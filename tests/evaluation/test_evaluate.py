@@ -28,6 +28,7 @@ from learnalg.zoo.load import load_model
 
 RECONSTRUCTED = ("eigenvectors", "svd", "inverse", "symmetric_inverse")
 
+
 def problem_of(**fields):
     return Problem(DataConfig(**fields))
 
@@ -47,7 +48,9 @@ def answer(monkeypatch):
             return change(batch.targets.copy(), batch)
 
         monkeypatch.setattr("learnalg.evaluation.evaluate.predict", predicted)
-        monkeypatch.setattr("learnalg.evaluation.evaluate.teacher_forced", lambda model, batch: (2.0 * len(batch), len(batch)))
+        monkeypatch.setattr(
+            "learnalg.evaluation.evaluate.teacher_forced", lambda model, batch: (2.0 * len(batch), len(batch))
+        )
         return evaluate(torch.nn.Identity(), problem, num, seed=3, **arguments)
 
     return report

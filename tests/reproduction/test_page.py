@@ -9,7 +9,17 @@ import pytest
 
 from learnalg.config.presets import preset
 from learnalg.reproduction.tables import Cell, Recipe, Shown, paper_numbers
-from learnalg.reproduction.report.comparing import BETTER, CLOSE, EQUAL, HIGHER, LOWER, NEITHER, WORSE, compare, direction_of
+from learnalg.reproduction.report.comparing import (
+    BETTER,
+    CLOSE,
+    EQUAL,
+    HIGHER,
+    LOWER,
+    NEITHER,
+    WORSE,
+    compare,
+    direction_of,
+)
 from learnalg.reproduction.report.gathering import gather, letter, num_labels, short
 from learnalg.reproduction.report.markdown import markdown
 from learnalg.reproduction.report.page import STYLE, page

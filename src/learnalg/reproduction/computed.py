@@ -179,7 +179,7 @@ def inversion_analysis(scale: str, root: Path) -> dict[str, Any]:
 
 
 def _anatomy(task: str, run: str, scale: str, root: Path) -> dict[str, Any]:
-    """Of a released model of the task; at scale paper of the table's own run, at scale smoke of an untrained network."""
+    """Of a released model of the task; at scale paper of the table's own run, at smoke of an untrained network."""
     path = root / "runs" / run if scale == "paper" else best_released(task, root)
     if scale != "smoke" and (path is None or (scale == "paper" and not path.is_dir())):
         return {}

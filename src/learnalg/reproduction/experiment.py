@@ -92,7 +92,7 @@ def tiny(cell: Cell) -> Cell:
         encoder_layers=min(model.encoder_layers, 2),
         decoder_layers=min(model.decoder_layers, 2),
         dim_model=tuple(min(dim, 16) for dim in model.dim_model),
-        heads=(2,) * len(model.heads),
+        heads=model.heads if "embedding_dim" in options else (2,) * len(model.heads),  # a recurrent network has none
         encoder_loops=min(model.encoder_loops, 2),
         decoder_loops=min(model.decoder_loops, 2),
         max_positions=64,
