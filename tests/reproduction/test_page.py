@@ -1,14 +1,17 @@
 """The report: one page that is whole in itself, and Markdown with the same numbers, from results made by hand."""
 
-import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from learnalg.config import replace_fields
 from learnalg.config.presets import preset
-from learnalg.reproduction.tables import Cell, Recipe, Shown, paper_numbers
+from learnalg.evaluation.result import Point, Report, Result
+from learnalg.reproduction import results as results_module
+from learnalg.reproduction.experiment import Cell, Experiment, Shown, paper_numbers
 from learnalg.reproduction.report.comparing import (
     BETTER,
     CLOSE,
@@ -20,12 +23,12 @@ from learnalg.reproduction.report.comparing import (
     compare,
     direction_of,
 )
-from learnalg.reproduction.report.gathering import gather, letter, num_labels, short
+from learnalg.reproduction.report.gathering import gather, letter, short
 from learnalg.reproduction.report.markdown import markdown
 from learnalg.reproduction.report.page import STYLE, page
 from learnalg.reproduction.report.tables import Heading, headings
 from learnalg.reproduction.report.writing import write_report
-from learnalg.reproduction.table import Number, Table, table_of
+from learnalg.reproduction.table import Number, Table, num_labels, table_of
 
 VOID = {"meta", "img", "input", "br"}
 EVIL = '<script>alert("1")</script> & more'
@@ -39,7 +42,7 @@ def by_tolerance(column):
 
 def made_up(scale):
     """Table 10: the first column of numbers is run, the second planned only, the others are not planned."""
-    config = preset("fast")
+    config = preset("fast-1")
     return [
         Cell("values-p10", config, by_tolerance(1), note=EVIL),
         Cell("values-p1000", config, by_tolerance(2), note="smaller"),
@@ -48,51 +51,56 @@ def made_up(scale):
 
 def mine(scale):
     def cell(seed, variant):
-        shows = (Shown(variant, "within 5 %", "report/accuracy/l1/0.05"), Shown(variant, "loss", "report/loss", 1.0, 2))
-        return Cell(f"{variant}-{seed}", preset("fast"), shows)
+        shows = (
+            Shown(variant, "accuracy at 5 %", "report/accuracy/l1/0.05"),
+            Shown(variant, "loss", "report/loss", 1.0, 2),
+        )
+        return Cell(f"{variant}-{seed}", preset("fast-1"), shows)
 
     return [cell(seed, variant) for seed in (1, 2) for variant in ("fast", "slow")]
 
 
-RECIPES = {
-    "table-10": Recipe("table-10", "Singular <values>", made_up),
-    "own": Recipe("own", "Our own", mine, has_paper=False),
+EXPERIMENTS = {
+    "table-10": Experiment("table-10", "Singular <values>", made_up),
+    "own": Experiment("own", "Our own", mine, has_paper=False, figure="curves"),
 }
 
 
-def result(shares, seed=1, **more):
-    accuracy = dict(zip(("0.05", "0.02", "0.01", "0.005"), shares, strict=True))
-    return {
-        "seed": seed,
-        "examples": 123_456,
-        "seconds": 90.0,
-        "flops_per_example": 1e6,
-        "report": {"num": 1000, "loss": 0.25 * seed, "accuracy": {"l1": accuracy}},
-        "provenance": {
-            "time": "2026-01-02T03:04:05Z",
-            "commit": "0123456789abcdef+",
-            "command": "learnalg reproduce 'a<b'",
-            "machine": {"cpu": "some CPU", "cores": 2, "system": "Linux"},
-            "device": "cpu",
-        },
-    } | more
+TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
+
+
+def report(shares, num=1000, loss=0.25):
+    accuracy = {"l1": dict(zip(TOLERANCES, shares, strict=True)) | {"0.0": 0.0}}
+    parts = {"interval": {}, "distance_accuracy": {}, "malformed": {}, "by_dimension": {}, "by_task": {}}
+    return Report("svd", num, 0, "test", 1.0, accuracy, loss=loss, seconds=1.0, **parts)
+
+
+def result(shares, seed=1, note="", tests=None):
+    provenance = {
+        "time": "2026-01-02T03:04:05Z",
+        "commit": "0123456789abcdef+",
+        "command": "learnalg reproduce 'a<b'",
+        "machine": {"cpu": "some CPU", "cores": 2, "system": "Linux"},
+        "device": "cpu",
+    }
+    curve = tuple(Point(k, 1.0, {norm: dict.fromkeys(TOLERANCES, 0.5) for norm in ("l1", "l2")}) for k in (1000, 2000))
+    config = replace_fields(preset("fast-1"), seed=seed)
+    made = report(shares, loss=0.25 * seed)
+    return Result(config, 1, 123_456, 90.0, 5, 1e6, made, provenance, curve=curve, tests=tests or {}, note=note)
 
 
 @pytest.fixture
-def root(tmp_path):
+def root(tmp_path, monkeypatch):
+    monkeypatch.setattr(results_module, "results_folder", lambda: tmp_path / "nothing")  # what the package carries
     for name, key, values in (
-        ("table-10", "values-p10", result((1.0, 0.9, 0.842, 0.5))),
+        ("table-10", "values-p10", result((1.0, 0.9, 0.842, 0.5), note=EVIL)),
         ("own", "fast-1", result((0.5, 0, 0, 0), seed=1)),
         ("own", "fast-2", result((0.7, 0, 0, 0), seed=2)),
     ):
-        folder = tmp_path / "results" / name / "laptop"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{key}.json").write_text(json.dumps(values))
-    (tmp_path / "results/own/laptop/own.svg").write_bytes(SVG)
-    (tmp_path / "results/own/paper").mkdir()
-    (tmp_path / "results/own/paper/other-scale.svg").write_bytes(SVG)
-    (tmp_path / "results/analysis").mkdir()
-    (tmp_path / "results/analysis/roc.svg").write_bytes(SVG)
+        values.write(tmp_path / "results" / name / "laptop" / f"{key}.json")
+    (tmp_path / "results/own/laptop/stale.svg").write_bytes(SVG)  # of no result
+    (tmp_path / "results/analyses/model").mkdir(parents=True)
+    (tmp_path / "results/analyses/model/roc.svg").write_bytes(SVG)
     return tmp_path
 
 
@@ -144,8 +152,8 @@ class Reader(HTMLParser):
             self.tables[-1]["caption"] += data
 
 
-def written(root, curves=None):
-    return page(gather(RECIPES, "laptop", root), curves)
+def written(root):
+    return page(gather(EXPERIMENTS, "laptop", root))
 
 
 def numbers(read, name):
@@ -154,13 +162,13 @@ def numbers(read, name):
 
 
 def test_the_page_is_well_formed(root):
-    read = Reader(written(root, SVG))
+    read = Reader(written(root))
     assert read.mistakes == []
     assert len(set(read.ids)) == len(read.ids)
 
 
 def test_the_page_needs_nothing_else(root):
-    text = written(root, SVG)
+    text = written(root)
     read = Reader(text)
     assert read.links and all(link.startswith("#") for link in read.links)
     assert not {link[1:] for link in read.links} - set(read.ids)
@@ -229,17 +237,28 @@ def test_the_contents_name_every_section_and_count(root):
     (contents,) = [t for t in read.tables if t["class"] == "contents"]
     rows = {row[0]["text"]: [cell["text"] for cell in row[2:]] for row in contents["rows"][1:]}
     assert {f"Table {k}" for k in range(1, 30)} <= set(rows)
-    assert rows["Table 10"] == ["4 of 8", "1", "2", "1"]
-    assert rows["Table 3"] == ["", "", "", ""]
+    assert rows["Table 10"] == ["4 of 16", "1", "2", "1"]
+    assert rows["Table 3"] == ["0 of 48", "", "", ""]
 
 
-def test_figures_of_this_scale_are_on_the_page(root):
-    document = gather(RECIPES, "laptop", root)
+def test_figures_are_drawn_from_results_and_never_read(root):
+    document = gather(EXPERIMENTS, "laptop", root)
     own = next(section for section in document.sections if section.name == "own")
-    assert [path.name for path in own.figures] == ["own.svg"]
+    assert own.figure is not None and own.figure != SVG and b"</svg>" in own.figure
     assert [path.name for path in document.figures] == ["roc.svg"]
     assert len(Reader(page(document)).sources) == 2
-    assert len(Reader(page(document, SVG)).sources) == 3
+    shares = result((0.1, 0, 0, 0)).curve
+    changed = Result.read(root / "results/own/laptop/fast-1.json")
+    changed = replace(changed, curve=(*shares, replace(shares[-1], examples=9_000)))
+    changed.write(root / "results/own/laptop/fast-1.json")
+    again = gather(EXPERIMENTS, "laptop", root)
+    assert next(section for section in again.sections if section.name == "own").figure != own.figure
+
+
+def test_learning_curves_of_released_models_are_on_the_page(root):
+    result((0.9, 0.5, 0.1, 0.0)).write(root / "results" / "svd-4.json")
+    text = written(root)
+    assert "learning-curves" in Reader(text).ids and "released-models" in Reader(text).ids
 
 
 def test_every_table_has_a_caption_and_its_headings_a_scope(root):
@@ -266,13 +285,11 @@ def test_every_row_of_a_table_is_as_wide_as_its_headings(root):
 
 def test_out_of_distribution_is_a_heat_map_too(tmp_path):
     shows = (Shown(0, 1, "tests/t/accuracy/l1/0.02"),)
-    recipe = Recipe("table-12", "Out", lambda scale: [Cell("wigner", preset("fast"), shows, {"t": {}})])
-    assert "<svg" not in page(gather({"table-12": recipe}, "laptop", tmp_path))
-    folder = tmp_path / "results/table-12/laptop"
-    folder.mkdir(parents=True)
-    report = {"num": 100, "accuracy": {"l1": {"0.02": 0.37}}}
-    (folder / "wigner.json").write_text(json.dumps(result((0, 0, 0, 0), tests={"t": report})))
-    text = page(gather({"table-12": recipe}, "laptop", tmp_path))
+    experiment = Experiment("table-12", "Out", lambda scale: [Cell("wigner", preset("fast-1"), shows, {"t": {}})])
+    assert "<svg" not in page(gather({"table-12": experiment}, "laptop", tmp_path))
+    made = result((0, 0, 0, 0), tests={"t": report((0.5, 0.37, 0, 0), num=100)})
+    made.write(tmp_path / "results/table-12/laptop/wigner.json")
+    text = page(gather({"table-12": experiment}, "laptop", tmp_path))
     (drawn,) = re.findall(r"<svg.*?</svg>", text, re.S)
     ours, _, papers = drawn.partition("the paper&#x27;s</text>")
     share = r"<rect[^>]*></rect><text[^>]*>(\d+)</text>"
@@ -282,17 +299,18 @@ def test_out_of_distribution_is_a_heat_map_too(tmp_path):
     assert Reader(text).mistakes == []
 
 
-def test_an_empty_folder_gives_the_papers_tables(tmp_path):
-    paths = write_report(RECIPES, "laptop", tmp_path, tmp_path / "new/report")
+def test_an_empty_folder_gives_the_papers_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr(results_module, "results_folder", lambda: tmp_path / "nothing")
+    paths = write_report(EXPERIMENTS, "laptop", tmp_path, tmp_path / "new/report")
     assert [path.name for path in paths] == ["index.html", "report.md"]
     read = Reader(paths[0].read_text())
     assert read.mistakes == [] and not {link[1:] for link in read.links} - set(read.ids)
     assert len([t for t in read.tables if t["class"] == "numbers"]) == 30
-    assert "kept-models" not in read.ids and read.sources == []
+    assert "released-models" not in read.ids and read.sources == []
 
 
 def test_the_markdown_says_the_same_numbers(root):
-    document = gather(RECIPES, "laptop", root)
+    document = gather(EXPERIMENTS, "laptop", root)
     text = markdown(document, root / "report")
     read = Reader(page(document))
     for section in document.sections:
@@ -311,7 +329,7 @@ def test_the_markdown_says_the_same_numbers(root):
                 assert not paper or f"({paper}" in said.replace("\\", "")
     assert "| 0.5 | 50.0<sup>a</sup> \\[46.9–53.1\\] (41.1, ▲ +8.9) | not run (39.8) | (0) | (6.3) |" in text  # noqa: RUF001
     assert "0123456789+" in text and "<script" not in text
-    assert "![Own](../results/own/laptop/own.svg)" in text
+    assert "![Own](own.svg)" in text
 
 
 @pytest.mark.parametrize(
@@ -335,6 +353,7 @@ def test_the_markdown_says_the_same_numbers(root):
         (Number("[314]", words="[314]"), NEITHER, EQUAL, "", 0),
         (Number("[314]", words="[315]"), NEITHER, "", "", 0),
         (Number(3), HIGHER, "", "", 0),
+        (Number(3, (99.0,), other_size="5x5"), HIGHER, "", "", 0),
     ],
 )
 def test_comparisons(number, direction, mark, words, step):
@@ -374,9 +393,10 @@ def test_small_texts():
 
 
 def test_a_result_that_lacks_a_number_is_named(root):
-    (root / "results/table-10/laptop/values-p10.json").write_text(json.dumps({"report": {"num": 3}}))
-    with pytest.raises(ValueError, match="results of table-10 at scale laptop"):
-        gather(RECIPES, "laptop", root)
+    made = replace(result((0, 0, 0, 0)), report=replace(report((0, 0, 0, 0)), accuracy={"l1": {"0.05": 1.0}}))
+    made.write(root / "results/table-10/laptop/values-p10.json")
+    with pytest.raises(ValueError, match=r"results of table-10 at scale laptop: a result has no report/"):
+        gather(EXPERIMENTS, "laptop", root)
 
 
 def luminance(color):
@@ -397,8 +417,8 @@ def test_text_has_contrast_on_every_ground():
 
 
 def test_the_table_is_the_one_that_reproduce_prints(root):
-    section = next(s for s in gather(RECIPES, "laptop", root).sections if s.name == "table-10")
-    assert section.table == table_of(RECIPES["table-10"], "laptop", root)
+    section = next(s for s in gather(EXPERIMENTS, "laptop", root).sections if s.name == "table-10")
+    assert section.table == table_of(EXPERIMENTS["table-10"], "laptop", root)
 
 
 def test_the_command_writes_both_files(tmp_path, monkeypatch, capsys):
