@@ -69,6 +69,7 @@ class Solution:
     definition: Task
     steps: NDArray[np.int64] | None = None  # of the iteration that refined it
     is_certified: NDArray[np.bool_] | None = None  # of a refined value
+    certified_residual: Floats | None = None  # of a refined value, relative, in the Frobenius norm
     fell_back: NDArray[np.bool_] | None = None  # NumPy's answers
 
     @cached_property
@@ -138,6 +139,8 @@ def solve(
         back = np.prod([f**-scaling.power for f in factors], axis=0)[:, None]
         value[:, : 1 if scaling.first_row else None] *= back[..., None]
     solution = Solution(task, model.name, value, np.concatenate(arrays, axis=2), definition)
+    if task in ("eigenvalues", "singular_values"):  # in order, as they are defined
+        solution.value[:] = -np.sort(-solution.value, axis=1)
     if refine:
         solution = _refined(solution, fallback)
     return replace(solution, value=solution.value.reshape(*lead, *solution.value.shape[1:]))
@@ -207,7 +210,14 @@ def _refined(solution: Solution, fallback: bool) -> Solution:
             )
         fell_back = ~is_certified
         value[fell_back] = solution.definition.solve(A[fell_back])
-    return replace(solution, value=value, steps=certificate.steps, is_certified=is_certified, fell_back=fell_back)
+    return replace(
+        solution,
+        value=value,
+        steps=certificate.steps,
+        is_certified=is_certified,
+        fell_back=fell_back,
+        certified_residual=certificate.residual,
+    )
 
 
 def _inverse(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
