@@ -29,7 +29,7 @@ def release(
 ) -> Result:
     """The result and the card also say `note`, and what was not committed when the run was resumed."""
     if not name or Path(name).name != name:
-        raise ValueError(f"name {name!r}: a released model has a plain name, such as eigenvalues-5")
+        raise ValueError(f"name {name!r}: a released model has a plain name, without a folder")
     run, result_file = Run.open(folder), folder / RESULT_FILE
     if not result_file.is_file():
         raise ValueError(f"{folder} has not finished")

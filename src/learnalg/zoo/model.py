@@ -27,7 +27,7 @@ from learnalg.zoo.load import load_model
 
 # Matrices that are predicted at once hold at most so many tokens, read and written. The memory of a portion is a few
 # kilobytes a token, and larger portions are not faster.
-PORTION_TOKENS = 50_000
+PORTION_TOKENS = 20_000
 
 
 class Model:

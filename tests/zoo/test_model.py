@@ -1,18 +1,21 @@
-"""The same in Python, and a task of one's own."""
+"""A model in Python: load, solve, evaluate."""
 
-import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 
 import learnalg
-from learnalg.zoo.model import Model
-from learnalg.cli import main
-from learnalg.evaluation.evaluate import TOLERANCES
+from learnalg.evaluation.result import Result
 from learnalg.models import build, sides
-from learnalg.training.run import MODEL_FILE
+from learnalg.problem import Problem
 from learnalg.problems import TASKS
+from learnalg.zoo import model as module
+from learnalg.zoo.index import MODEL_FILE, released
+from learnalg.zoo.model import Model
 
 MATRIX = np.array([[1.0, -2.0], [3.0, 4.5]])
 
@@ -27,7 +30,7 @@ def untrained(tiny_config):
     def make(**changes):
         config = tiny_config(**changes)
         torch.manual_seed(1)
-        return Model(config, build(config.model, *sides(config.data)).eval())
+        return Model(config, build(config.model, *sides(Problem(config.data))).eval())
 
     return make
 
@@ -119,7 +122,7 @@ def test_operands_that_do_not_go_together_are_refused(untrained, task, operands,
 
 def test_a_triangle_is_read_of_symmetric_matrices_alone(untrained):
     model = untrained(task="svd", dim="2", symmetric=True, triangle=True)
-    assert model.solve([[1.0, 2.0], [2.0, 4.0]]).shape == model.config.data.tasks[0][1].output_shape(2, 2)
+    assert model.solve([[1.0, 2.0], [2.0, 4.0]]).shape == model.problem.tasks[0][1].output_shape(2, 2)
     with pytest.raises(ValueError, match="symmetric"):
         model.solve(MATRIX)
 
@@ -130,7 +133,7 @@ def test_symmetric_means_up_to_rounding(untrained):
 
 
 def test_a_model_of_several_tasks_must_be_told_which(untrained):
-    model = untrained(task="cotraining", subset=("TA",), dim="2")
+    model = untrained(task="TA", dim="2")
     with pytest.raises(ValueError, match="which task\\? this model knows transpose, add"):
         model.solve(MATRIX)
     with pytest.raises(ValueError, match="this model knows transpose, add"):
@@ -171,10 +174,74 @@ def test_explain_has_an_error_for_a_solution_of_zero(trained, monkeypatch, predi
 
 
 def test_the_model_evaluates_itself(trained, tiny_run):
-    report = trained.evaluate(num=20, seed=0, tolerances=(*TOLERANCES, 0.0))
-    written = json.loads((tiny_run.folder / "result.json").read_text())["report"]
-    assert report.accuracy == written["accuracy"]
-    assert trained.evaluate(num=5, seed=0, tolerances=(0.5,)).accuracy["l1"].keys() == {"0.5"}
+    written = Result.read(tiny_run.folder / "result.json").report
+    tolerances = tuple(map(float, written.accuracy["l1"]))
+    report = trained.evaluate(num=20, seed=tiny_run.config.train.seed, tolerances=tolerances, split="valid")
+    assert report.accuracy == written.accuracy
+    assert trained.evaluate(num=5, tolerances=(0.5,)).accuracy["l1"].keys() == {"0.5"}
+
+
+@pytest.mark.parametrize("task", ["svd", "singular_values"])
+def test_models_of_symmetric_matrices_refuse_others(untrained, task):
+    """They answered nonsense."""
+    model = untrained(task=task, dim="2", symmetric=True)
+    assert np.isfinite(model.solve([[1.0, 2.0], [2.0, 4.0]])).all()
+    with pytest.raises(ValueError, match="knows symmetric matrices only"):
+        model.solve(MATRIX)
+
+
+def test_both_operands_of_a_symmetric_model_are_symmetric(untrained):
+    model = untrained(task="add", dim="2", symmetric=True)
+    with pytest.raises(ValueError, match="knows symmetric matrices only"):
+        model.solve(np.eye(2), MATRIX)
+
+
+def test_a_stack_is_solved_in_portions(trained, monkeypatch):
+    batch = np.random.default_rng(1).uniform(-10, 10, (7, 2, 2))
+    whole = trained.solve(batch)
+    sizes = []
+    monkeypatch.setattr(module, "PORTION_TOKENS", 3 * sum(trained.problem.lengths))
+    predict = trained._predict
+    monkeypatch.setattr(trained, "_predict", lambda inputs, *rest: sizes.append(len(inputs)) or predict(inputs, *rest))
+    np.testing.assert_array_equal(trained.solve(batch), whole)
+    assert sizes == [3, 3, 1]
+
+
+MEMORY = """
+import resource, sys
+import numpy as np
+import torch
+import learnalg
+torch.set_num_threads(1)
+model = learnalg.load("inverse-3")
+stack = np.random.default_rng(1).uniform(-10, 10, (int(sys.argv[1]), 3, 3))
+model.solve(stack[:10])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+model.solve(stack)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere ru_maxrss is in other units")
+def test_a_large_stack_takes_little_memory():
+    """2,000 inverses took 700 MB, and 100,000 of them 35 GB."""
+    done = subprocess.run([sys.executable, "-c", MEMORY, "2000"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 400
+
+
+def test_a_model_solves_on_its_device(trained, monkeypatch):
+    """torch's meta device takes no tensor from another one, so a tensor left on the CPU is an error here."""
+    seen = []
+
+    def greedy(model, source_BS, max_length, grammar, shape):
+        seen.extend((source_BS.device.type, grammar.kinds_KV.device.type))
+        raise InterruptedError
+
+    monkeypatch.setattr(module, "greedy", greedy)
+    away = Model(trained.config, build(trained.config.model, *sides(trained.problem)).to("meta"))
+    with pytest.raises(InterruptedError):
+        away.solve(MATRIX)
+    assert seen == ["meta", "meta"]
 
 
 def test_the_front_door_offers_what_the_readme_uses():
@@ -182,64 +249,30 @@ def test_the_front_door_offers_what_the_readme_uses():
     assert isinstance(config, learnalg.RunConfig)
     assert (config.data.task, config.train.examples) == ("add", 20_000)
     assert learnalg.TASKS is TASKS and learnalg.Model is Model
+    assert learnalg.released() == released() != []
     with pytest.raises(AttributeError, match="nonsense"):
         _ = learnalg.nonsense
 
 
-# A task from outside the package.
-
-DETERMINANT = """
-import numpy as np
-from learnalg.problems import TASKS, Task
-
-TASKS["determinant"] = lambda: Task(
-    "the determinant",
-    solve=lambda M: np.linalg.det(M)[:, None, None],
-    output_shape=lambda m, n: (1, 1),
-    square=True,
-)
-"""
+def test_the_front_door_shows_its_names():
+    names = dir(learnalg)
+    assert {"Model", "RunConfig", "TASKS", "Task", "load", "preset", "released", "replace_fields"} <= set(names)
+    assert all(getattr(learnalg, name) is not None for name in names)
 
 
-@pytest.fixture
-def plugin(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "determinant.py").write_text(DETERMINANT)
-    known = dict(TASKS)
-    yield "determinant.py"
-    TASKS.clear()
-    TASKS.update(known)
+def test_import_changes_nothing_in_the_process():
+    """OpenMP's and malloc's settings are the process's, and made by the commands."""
+    code = (
+        "import os; before = dict(os.environ); import learnalg; print(dict(os.environ) == before)\n"
+        "import sys; print('ctypes' in sys.modules, 'torch' in sys.modules, 'numpy' in sys.modules)"
+    )
+    environment = {k: v for k, v in os.environ.items() if k not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == ["True", "False", "False", "False"]
 
 
-def test_a_task_of_ones_own_goes_all_the_way(plugin, capsys, tmp_path):
-    small = "--encoder-layers 1 --dim-model 16 --heads 2 --batch-size 64 --eval-num 10 --final-num 20 --workers 0"
-    flags = [*small.split(), "--device", "cpu", "--precision", "fp32", "--quiet", "--examples", "640"]
-    assert main(["train", "--plugin", plugin, "--task", "determinant", "--dim", "2", *flags, "--out", "det2"]) == 0
-    capsys.readouterr()
-
-    assert main(["evaluate", "det2", "--plugin", plugin, "--num", "50", "--json", "--constrained"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    assert (report["task"], report["num"], report["well_formed"]) == ("determinant", 50, 1.0)
-    assert report["by_task"].keys() == {"determinant"}
-
-    np.save(tmp_path / "matrix.npy", [[1.0, 2.0], [3.0, 5.0]])
-    assert main(["solve", "--plugin", plugin, "det2", "matrix.npy", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert np.shape(answer["prediction"]) == (1, 1)
-    assert answer["solution"] == [[pytest.approx(-1.0)]]
-
-    assert main(["list", "--plugin", plugin, "tasks"]) == 0
-    assert "determinant         the determinant\n" in capsys.readouterr().out
-
-    del TASKS["determinant"]  # as in a new process
-    for command in (["evaluate", "det2"], ["solve", "det2", "matrix.npy"], ["resume", "det2"]):
-        assert main(command) == 2
-        error = capsys.readouterr().err
-        assert "unknown task 'determinant'" in error and "--plugin FILE" in error
-        assert error.count("\n") == 1
-
-
-def test_several_plugins_may_be_given(plugin, tmp_path, capsys):
-    (tmp_path / "other.py").write_text(DETERMINANT.replace('"determinant"', '"other"'))
-    assert main(["list", "tasks", "--plugin", plugin, "--plugin=other.py"]) == 0
-    assert {"determinant", "other"} <= {line.split()[0] for line in capsys.readouterr().out.splitlines()}
+def test_the_commands_prepare_the_process(monkeypatch):
+    code = "import os; from learnalg.cli import main; main(['encode', '3'])\nprint(os.environ['GOMP_SPINCOUNT'])"
+    environment = {k: v for k, v in os.environ.items() if k not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.splitlines()[-1] == "10000"
