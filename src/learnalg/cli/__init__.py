@@ -13,7 +13,7 @@ from importlib import import_module
 from learnalg.naming import unknown
 
 COMMANDS = {  # name -> summary
-    "list": "tasks, encodings, ensembles, recipes, released models and all else to choose from",
+    "list": "tasks, encodings, ensembles, recipes, released models and everything else to choose from",
     "train": "train a model and watch it learn",
     "resume": "continue a run that was stopped",
     "evaluate": "test a model, in distribution or out of it",
@@ -21,8 +21,8 @@ COMMANDS = {  # name -> summary
     "verify": "evaluate released models again and compare with their results",
     "solve": "solve a matrix with a model, beside NumPy's answer",
     "reproduce": "run a table or figure of the paper, beside its numbers",
-    "report": "write all tables and figures beside the paper's, as a page and as Markdown",
-    "docs": "bring up to date what the documentation says of results",
+    "report": "write all tables and figures beside the paper's, as a page and Markdown",
+    "docs": "regenerate the tables and figures of the documentation from results",
     "release": "make a finished run a released model",
     "bench": "measure the speed of this machine",
     "encode": "numbers to tokens",

@@ -13,14 +13,14 @@ from learnalg.cli.plugins import load_plugins
 
 @dataclass(frozen=True)
 class Analyse:
-    """Failure anatomy of a model: what is wrong with its wrong predictions, and which numbers predict them, beside the
-    paper's. With --out also as analysis.json, analysis.md and figures."""
+    """Why a model fails: what is wrong with its wrong predictions, and which quantities predict failure, beside the
+    paper's analysis. --out writes analysis.json, analysis.md and figures."""
 
     model: Name  # a run's folder, a .safetensors file or a released model
     num: int = 10_000  # examples of the test set
     seed: int = 0  # of the test set
-    tolerance: float = 0.05  # an error of so much or more is a failure
-    out: Path | None = None  # a new folder for analysis.json, analysis.md and the figures
+    tolerance: float = 0.05  # a relative error of at least this is a failure
+    out: Path | None = None  # a new folder for the files
     domain: Domain = field(default_factory=Domain)
     beam: int = 1  # width of the beam; 1 is greedy decoding
     device: str = "cpu"  # auto, cpu, cuda, cuda:1, mps

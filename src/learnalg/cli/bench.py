@@ -12,13 +12,13 @@ from learnalg.cli.plugins import load_plugins
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure, on this machine's CPU: examples a second for making data, training and decoding, FLOPs an example, and
-    the share of the machine's own rate of matrix products, measured in the same run; and how many times faster a
-    training step is than a plain one (fp32, not compiled, Adam)."""
+    """Measure the speed of this machine's CPU: examples a second in the data stream, training and decoding, FLOPs an
+    example, the share of the speed of matrix products, and how much faster a training step is than a plain one (fp32,
+    not compiled, Adam)."""
 
-    rounds: int = 5  # the median of these is shown
-    cases: str = ""  # only cases whose name contains this
-    precision: Literal["auto", "fp32", "bf16"] = "auto"  # of training; auto: as `learnalg train` would choose
+    rounds: int = 5  # measurements of each case; the median is shown
+    cases: str = ""  # only cases whose name contains this text
+    precision: Literal["auto", "fp32", "bf16"] = "auto"  # precision of training; auto: as `learnalg train` chooses
     json: bool = False  # print one JSON object
 
 

@@ -1,4 +1,4 @@
-"""Bring up to date what the documentation says of results."""
+"""Regenerate the tables and figures of the documentation from results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from learnalg.cli.flags import parse
 
 @dataclass(frozen=True)
 class Docs:
-    """Write what the README and docs/ say of results anew from results/, in a checkout. Nothing else changes."""
+    """Regenerate the tables and figures of README.md and docs/ from results/. Needs a checkout."""
 
 
 def run(arguments: list[str]) -> int:

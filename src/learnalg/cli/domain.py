@@ -11,7 +11,7 @@ from learnalg.problem import Problem, check_lengths
 
 @dataclass(frozen=True)
 class Domain:
-    """The test's matrices; what is not given is as in training."""
+    """Matrices of the test. The default is as in training."""
 
     ensemble: tuple[str, ...] = ()  # other matrices than in training: `learnalg list ensembles`
     amplitude: tuple[float, ...] = ()  # another A, or a range

@@ -31,10 +31,8 @@ Folder = Annotated[Path, _POSITIONAL]
 Files = Annotated[tuple[Path, ...], _POSITIONAL]
 
 EXAMPLES = {int: "N", float: "X", str: "NAME", Path: "PATH"}
-NOTES = (
-    "[ ] holds what is taken where no flag says otherwise. --plugin FILE runs a Python file first that adds a task, \
-an encoding or an architecture."
-)
+NOTES = "[ ] shows the default. --plugin FILE runs a Python file first, which may add tasks, encodings, architectures, \
+optimizers or schedules."
 
 
 @dataclass(frozen=True)

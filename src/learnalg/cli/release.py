@@ -14,10 +14,10 @@ class Release:
     on the test split to results/. The run must have been trained from a clean commit."""
 
     run: Folder  # the run's folder
-    name: Name  # of the model, such as eigenvalues-5
+    name: Name  # name of the model, such as eigenvalues-5
     note: str = ""  # what a reader of the card must know
     uncommitted: str = ""  # what was not committed when the run was resumed
-    replace: bool = False  # release over a model of that name
+    replace: bool = False  # replace a released model of that name
 
 
 def run(arguments: list[str]) -> int:

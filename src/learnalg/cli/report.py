@@ -15,8 +15,8 @@ class Report:
     """Write the report: every table and figure of the paper with our numbers beside it, from results/ of the current
     folder and of the package, as one HTML page that needs no network (index.html) and as Markdown (report.md)."""
 
-    out: Path = Path("report")  # folder, made if it is not there
-    scale: Literal["smoke", "laptop", "paper"] = "laptop"  # which results: `learnalg reproduce --help`
+    out: Path = Path("report")  # folder to write to
+    scale: Literal["smoke", "laptop", "paper"] = "laptop"  # which results: see `learnalg reproduce --help`
 
 
 def run(arguments: list[str]) -> int:

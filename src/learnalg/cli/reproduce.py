@@ -24,11 +24,11 @@ class Reproduce:
     was stopped is resumed. Results are written to results/NAME/SCALE of the current folder."""
 
     names: Names = ()  # such as table-6; `--list` shows all
-    scale: Literal["smoke", "laptop", "paper"] = "laptop"  # seconds; two cores; the paper's own models and budgets
-    cells: tuple[str, ...] = ()  # only cells whose name is, or contains, one of these
-    list: bool = False  # show each experiment: how many of the paper's numbers are measured, examples left
+    scale: Literal["smoke", "laptop", "paper"] = "laptop"  # seconds; two cores; the paper's own networks and budgets
+    cells: tuple[str, ...] = ()  # only runs whose name is, or contains, one of these
+    list: bool = False  # list experiments: how many of the paper's numbers are measured, examples left
     dry_run: bool = False  # print the plan, run nothing
-    show: bool = False  # print the tables as they are, run nothing
+    show: bool = False  # print the tables, run nothing
     quiet: bool = False  # no progress
 
 

@@ -10,12 +10,12 @@ from learnalg.cli.plugins import load_plugins, plugins_in
 
 @dataclass(frozen=True)
 class Resume:
-    """Continue a run that was stopped, as if it had not been. With --examples as if it had had another budget from the
-    start, which is refused where it would have gone another way: once its learning rates fall."""
+    """Continue a run that was stopped. It ends with the same weights as an undisturbed run. --examples gives it another
+    budget, as long as its learning rate has not begun to fall."""
 
     run: Folder  # the run's folder
-    checkpoint: str = ""  # name of a checkpoint other than the newest
-    examples: int | None = None  # another budget, in all; none: that of the run
+    checkpoint: str = ""  # a checkpoint by name; none: the newest
+    examples: int | None = None  # another budget: all examples of the run
     quiet: bool = False  # no progress
 
 

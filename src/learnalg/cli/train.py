@@ -21,11 +21,11 @@ FIRST = (
 
 @dataclass(frozen=True)
 class Train:
-    """Train a model and watch it learn. All that no flag says is as the recipe has it, or else the preset."""
+    """Train a model and watch it learn. What no flag sets comes from the recipe, or else from the preset."""
 
-    preset: str = ""  # what flags start from, `learnalg list presets`; none: fast
-    recipe: str = ""  # or a recipe, `learnalg list recipes`, or a .toml file
-    out: Path | None = None  # folder of the run; none: runs/TASK-DIM-seed-SEED
+    preset: str = ""  # start from a preset: `learnalg list presets`; none: fast
+    recipe: str = ""  # start from a recipe: `learnalg list recipes`, or a .toml file
+    out: Path | None = None  # folder of the run; default: runs/TASK-DIM-seed-SEED
     quiet: bool = False  # no progress
     config: RunConfig = field(default_factory=RunConfig)
 

@@ -24,7 +24,7 @@ class Verify:
     parameters and of examples, SHA-256. Exit code 1 if anything differs."""
 
     models: Names = ()  # released models, or their results NAME.json; none: all that are released
-    num: int = 0  # only the first examples of each test set, with a wider margin; 0: all
+    num: int = 0  # only so many examples of each test set, with a wider margin; 0: all
 
 
 def run(arguments: list[str]) -> int:
