@@ -81,9 +81,10 @@ RUNNING = {
     "solve=lambda M: M[:, 99]": "plugin determinant.py, line 7: IndexError",
     "solve=lambda M: np.linalg.dat(M)": "plugin determinant.py, line 7: AttributeError",
     # What solve answers contradicts output_shape: such a run learned nothing.
-    "solve=lambda M: np.linalg.det(M)[:, None]": "task determinant: solve answers (4, 1) for 4 matrices of 2x2, "
-    "output_shape says (4, 1, 1)",
-    "solve=lambda M: M": "task determinant: solve answers (4, 2, 2) for 4 matrices of 2x2, output_shape says (4, 1, 1)",
+    "solve=lambda M: np.linalg.det(M)[:, None]": "task determinant: solve gives the shape (4, 1) for 4 matrices "
+    "of 2x2, and output_shape says (4, 1, 1)",
+    "solve=lambda M: M": "task determinant: solve gives the shape (4, 2, 2) for 4 matrices of 2x2, "
+    "and output_shape says (4, 1, 1)",
 }
 
 
