@@ -120,6 +120,14 @@ def test_the_checksum_is_that_of_the_file(tmp_path):
     assert found == hashlib.sha256((tmp_path / "a.safetensors").read_bytes()).hexdigest()
 
 
+def test_equal_tensors_have_equal_files(tmp_path):
+    metadata = {name: "é" * k for k, name in enumerate("abcdefgh")}
+    found = {save_tensors(tmp_path / "a.safetensors", TENSORS, metadata) for _ in range(5)}
+    found.add(save_tensors(tmp_path / "a.safetensors", TENSORS, dict(reversed(metadata.items()))))
+    assert len(found) == 1
+    assert load_tensors(tmp_path / "a.safetensors")[1] == metadata
+
+
 def test_json_comes_back_as_it_was(tmp_path):
     values = {"loss": 0.1, "names": ["a", None, True], "nested": {"count": 2**60}}
     write_json(tmp_path / "a.json", values)
@@ -141,8 +149,10 @@ def test_a_number_that_is_not_finite_is_not_written(tmp_path, value):
 @pytest.mark.parametrize("read", [read_json, read_json_list])
 @pytest.mark.parametrize(
     ("content", "complaint"),
-    [(None, "no such file"), (b"", "damaged"), (b'{"a": 1', "damaged"), (b"\xff", "damaged"), (b"7", "expected a JSON")]
-    + [(b"[" * 100_000, "damaged")],
+    [
+        *((None, "no such file"), (b"", "damaged"), (b'{"a": 1', "damaged"), (b"\xff", "damaged")),
+        *((b"7", "expected a JSON"), (b"[" * 100_000, "damaged")),
+    ],
 )
 def test_damaged_json_is_refused_by_name(tmp_path, read, content, complaint):
     if content is not None:

@@ -40,9 +40,19 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     import safetensors.torch
 
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    content = safetensors.torch.save(tensors, metadata)
+    content = _in_order(safetensors.torch.save(tensors, metadata))
     write_whole(path, content)
     return hashlib.sha256(content).hexdigest()
+
+
+def _in_order(content: bytes) -> bytes:
+    """safetensors writes metadata in no fixed order: equal tensors get equal files by this."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:start])
+    header["__metadata__"] = dict(sorted(header.get("__metadata__", {}).items()))
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # tensors start at a multiple of 8
+    return len(text).to_bytes(8, "little") + text + content[start:]
 
 
 def write_json(path: Path, values: Any) -> None:

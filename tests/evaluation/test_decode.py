@@ -15,8 +15,8 @@ from torch import Tensor
 
 from learnalg.config import ModelConfig
 from learnalg.evaluation.decode import Grammar, beam, greedy
-from learnalg.tokens import ENCODINGS
 from learnalg.models import build, side_of
+from learnalg.tokens import ENCODINGS
 from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, OK, PAD, REASONS, Tokenizer
 
 TINY = "floating:digits=1,exponents=0:0"  # 19 numbers, a token each

@@ -64,7 +64,9 @@ def test_a_run_with_another_budget_is_one_that_had_it_from_the_start(tmp_path, s
 
 def test_a_budget_that_would_have_gone_another_way_is_refused_and_nothing_is_changed(stopped):
     before = {p: p.read_bytes() for p in stopped.folder.rglob("*") if p.is_file()}
-    with pytest.raises(ValueError, match="examples 576: with this budget the first 256 examples would have had other learning rates"):
+    with pytest.raises(
+        ValueError, match="examples 576: with this budget the first 256 examples would have had other learning rates"
+    ):
         resume(stopped.folder, examples=9 * 64)  # the learning rate would fall from step 3 on
     with pytest.raises(ValueError, match="examples 64: the run has learned from 256 already"):
         resume(stopped.folder, examples=64)

@@ -10,6 +10,7 @@ import torch
 
 from learnalg.training.checkpoint import is_sound, list_checkpoints, load_checkpoint, save_checkpoint
 
+
 def save(folder, *steps):
     return [save_checkpoint(folder, step, {"w": torch.full((50,), float(step))}, {"step": str(step)}) for step in steps]
 

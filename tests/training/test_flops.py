@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from learnalg.config import RunConfig, replace_fields
-from learnalg.training.flops import count_flops, flops_per_example
 from learnalg.models import build, sides
 from learnalg.models.embeddings import POSITIONS
 from learnalg.models.layers import FUSED_FROM
 from learnalg.problem import Problem
+from learnalg.training.flops import count_flops, flops_per_example
 
 DIM, FFN = 8, 3
 ONE_DIGIT = "floating:digits=1,exponents=-1:1"
@@ -78,7 +78,9 @@ def test_layers_cost_the_same_each(encoder_layers, decoder_layers):
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_features_cost_one_product_there_and_one_back(device):
     run = config("2", input_embedding="features", positions="grid")
-    assert flops_per_example(built(run, device), run) == by_hand(run) + 2 * 2 * (Problem(run.data).lengths[0] * 18 * DIM)
+    assert flops_per_example(built(run, device), run) == by_hand(run) + 2 * 2 * (
+        Problem(run.data).lengths[0] * 18 * DIM
+    )
 
 
 @pytest.mark.parametrize("device", ["cpu", "meta"])

@@ -1,7 +1,7 @@
 """Golden losses: 50 steps of each architecture, encoding family and optimiser at a fixed seed, on one thread.
 
-A refactoring must not change what is learned. Losses are compared to rounding: CPUs add in different orders, and 50
-steps let the difference grow to some 1e-4. To write them anew, on purpose: `python tests/training/test_golden_losses.py`.
+A refactoring must not change what is learned. Losses are compared to rounding: CPUs add in different orders, and in 50
+steps the difference grows to some 1e-4. To write them anew, on purpose: `python tests/training/test_golden_losses.py`.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ CASES: dict[str, dict[str, Any]] = {
     | {"input_encoding": "p1000", "output_encoding": "p1000", "optimizer": "adamw:weight_decay=0.01"},
     "paper, b1999, cosine": SMALL
     | {"task": "add", "input_encoding": "b1999", "output_encoding": "b1999", "schedule": "cosine"},
-    "paper, query of the layer's input, dropout": SMALL | {"architecture": "transformer:cross_query=input", "dropout": 0.1},
+    "paper, query of the layer's input, dropout": SMALL
+    | {"architecture": "transformer:cross_query=input", "dropout": 0.1},
     "paper, sides that differ": SMALL | {"dim_model": (48, 32), "heads": (6, 4)},
     "loops, copy": SMALL | {"architecture": "transformer:loop_gate=copy", "encoder_loops": 3},
     "loops, act, decoder": SMALL
     | {"architecture": "transformer:loop_gate=act", "encoder_loops": 2, "decoder_loops": 2},
-    "lstm": SMALL
-    | {"task": "add", "architecture": "lstm:embedding_dim=16,memory=20", "positions": "none", "heads": 8},
+    "lstm": SMALL | {"task": "add", "architecture": "lstm:embedding_dim=16,memory=20", "positions": "none", "heads": 8},
     "gru": SMALL | {"task": "add", "architecture": "gru:embedding_dim=16", "positions": "none", "heads": 8},
     "fast": FAST,
     "fast, looped, triangle": LOOPED | {"triangle": True, "dim": "3"},
@@ -80,7 +80,8 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "fast, joint training": LOOPED | {"task": "transpose+add+matmul", "output_encoding": "b1999"},
     "fast, operands, variable rectangles": FAST | {"task": "add", "dim": "2-3x2-3", "positions": "operands"},
-    "fast, stages": LOOPED | {"dim": "4", "stage": (StageConfig(200, dim="2-3"), StageConfig(200, "3", ("laplace",), 0.5))},
+    "fast, stages": LOOPED
+    | {"dim": "4", "stage": (StageConfig(200, dim="2-3"), StageConfig(200, "3", ("laplace",), 0.5))},
     "fast, sizes mixed in": LOOPED | {"dim": "4", "mix_share": 0.5, "mix_until": 0.8, "mix_dim": "2-3"},
     "fast, other ensembles mixed in": LOOPED
     | {"task": "svd", "symmetric": True, "mix_share": 0.4, "mix_ensemble": ("near-ties", "near-zeros")},

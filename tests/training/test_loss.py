@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from learnalg.training.loss import SoftTargets, sequence_loss
 from learnalg.tokens.tokenizer import PAD, Tokenizer
+from learnalg.training.loss import SoftTargets, sequence_loss
 
 B, T = 3, 7
 TOKENIZER = Tokenizer("positional:base=100,digits=2,exponents=-2:2")

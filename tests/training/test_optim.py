@@ -1,11 +1,10 @@
-"""Schedules by hand, Muon by its properties, Adam against torch's, and states that go on bit for bit."""
+"""Schedules by hand, Muon by its properties, Adam against torch's; contracts over every optimiser and schedule."""
 
 from __future__ import annotations
 
 import copy
 import math
 from collections import OrderedDict
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,28 +12,46 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from learnalg.config import OptimConfig
+from learnalg.config import RunConfig, StageConfig, replace_fields
+from learnalg.config.presets import PRESETS, preset
 from learnalg.models import Side, build
-from learnalg.training.optim import QUINTICS, Muon, Optimizer, orthogonalise, rate, soft_width
-from learnalg.config.presets import PRESETS
+from learnalg.training.muon import QUINTICS, Muon, orthogonalise
+from learnalg.training.optim import OPTIMIZERS, SCHEDULES, Optimizer, learning_rate_share
 
 N = 1000  # steps of the run
+
+
+def run_of(num_steps: int = N, **fields: Any) -> RunConfig:
+    """The config of a run of so many steps."""
+    return replace_fields(
+        RunConfig(), **{"examples": num_steps, "batch_size": 1, "clip": 0.0, "warmup_steps": 0} | fields
+    )
+
+
 WARM: dict[str, Any] = {"warmup_steps": 100, "learning_rate": 1e-3}
-SCHEDULES = {
-    "constant": OptimConfig(schedule="constant", **WARM),
-    "inverse-sqrt": OptimConfig(schedule="inverse-sqrt", **WARM),
-    "cosine": OptimConfig(schedule="cosine", min_learning_rate=1e-4, **WARM),
-    "cosine-period": OptimConfig(schedule="cosine", min_learning_rate=1e-4, schedule_steps=300, **WARM),
-    "linear": OptimConfig(schedule="linear", cooldown=0.5, **WARM),
-    "linear-fifth": OptimConfig(schedule="linear", cooldown=0.2, **WARM),
+CASES = {
+    "constant": run_of(schedule="constant", **WARM),
+    "inverse-sqrt": run_of(schedule="inverse-sqrt", **WARM),
+    "cosine": run_of(schedule="cosine:lowest=1e-4", **WARM),
+    "cosine-period": run_of(schedule="cosine:lowest=1e-4,period=300", **WARM),
+    "linear": run_of(schedule="linear", **WARM),
+    "linear-fifth": run_of(schedule="linear:cooldown=0.2", **WARM),
 }
-every_schedule = pytest.mark.parametrize("config", SCHEDULES.values(), ids=SCHEDULES)
+every_case = pytest.mark.parametrize("config", CASES.values(), ids=CASES)
 
 
-@every_schedule
+def shares(config: RunConfig) -> list[float]:
+    return [learning_rate_share(config, step) for step in range(config.train.num_steps)]
+
+
+def test_every_schedule_has_a_case():
+    assert {case.optim.schedule.partition(":")[0] for case in CASES.values()} == set(SCHEDULES)
+
+
+@every_case
 @pytest.mark.parametrize(("step", "share"), [(0, 0.01), (1, 0.02), (49, 0.5), (98, 0.99), (99, 1.0)])
 def test_the_warm_up_is_a_line_from_one_step_to_all(config, step, share):
-    assert rate(config, step, N) == pytest.approx(share)
+    assert learning_rate_share(config, step) == pytest.approx(share)
 
 
 @pytest.mark.parametrize(
@@ -62,27 +79,67 @@ def test_the_warm_up_is_a_line_from_one_step_to_all(config, step, share):
         ("linear-fifth", 999, 0.005),
     ],
 )
-def test_rates_behind_the_warm_up(name, step, share):
-    assert rate(SCHEDULES[name], step, N) == pytest.approx(share, abs=1e-12)
+def test_learning_rates_after_the_warm_up(name, step, share):
+    assert learning_rate_share(CASES[name], step) == pytest.approx(share, abs=1e-12)
 
 
-@every_schedule
-def test_the_rate_is_a_function_of_the_step_alone(config):
-    forwards = [rate(config, step, N) for step in range(N)]
-    assert [rate(config, step, N) for step in reversed(range(N))] == forwards[::-1]
+@every_case
+def test_the_learning_rate_is_a_function_of_the_step_alone(config):
+    forwards = shares(config)
+    assert [learning_rate_share(config, step) for step in reversed(range(N))] == forwards[::-1]
     assert all(0 < share <= 1 for share in forwards)
     assert all(abs(after - before) < 0.011 for before, after in pairwise(forwards))  # no jumps
     assert forwards[99:] == sorted(forwards[99:], reverse=True)
 
 
-@every_schedule
-def test_without_a_warm_up_the_first_step_is_at_the_full_rate(config):
-    assert rate(replace(config, warmup_steps=0), 0, N) == 1.0
+@every_case
+def test_without_a_warm_up_the_first_step_has_the_highest_learning_rate(config):
+    assert learning_rate_share(replace_fields(config, warmup_steps=0), 0) == 1.0
 
 
-@every_schedule
+@every_case
 def test_a_run_shorter_than_its_warm_up_rises_to_the_end(config):
-    assert [rate(config, step, 4) for step in range(4)] == [0.25, 0.5, 0.75, 1.0]
+    assert shares(replace_fields(config, examples=4)) == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_a_cosine_may_restart():
+    found = shares(run_of(40, schedule="cosine:period=10,restarts=true"))
+    assert found == pytest.approx(found[:10] * 4)
+    assert found[0] == 1.0 and found[9] < 0.03
+
+
+def test_a_stage_multiplies_the_learning_rate_of_its_steps_in_the_warm_up_too():
+    stages = (StageConfig(6, dim="2", rate=0.5), StageConfig(10, dim="3"), StageConfig(4, dim="4", rate=3.0))
+    plain = run_of(40, warmup_steps=4, schedule="linear")
+    factors = [0.5] * 6 + [1.0] * 10 + [3.0] * 4 + [1.0] * 20
+    expected = [factor * share for factor, share in zip(factors, shares(plain), strict=True)]
+    assert shares(replace_fields(plain, stage=stages)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"schedule": "lineer"}, "unknown schedule 'lineer': did you mean 'linear'"),
+        ({"schedule": "linear:cool=0.5"}, "unknown option of schedule 'linear' 'cool'.*cooldown"),
+        ({"schedule": "constant:cooldown=0.5"}, "unknown option of schedule 'constant' 'cooldown'"),
+        ({"schedule": "linear:cooldown=1.5"}, "cooldown 1.5"),
+        ({"schedule": "linear:cooldown=0"}, "cooldown 0"),
+        ({"schedule": "linear:cooldown=half"}, "cooldown=half: expected a number"),
+        ({"schedule": "cosine:lowest=1"}, "lowest 1.0 is a learning rate, from 0 to the highest, 0.0001"),
+        ({"schedule": "cosine:lowest=-1"}, "lowest -1"),
+        ({"schedule": "cosine:period=-1"}, "period -1"),
+        ({"schedule": "cosine:restarts=perhaps"}, "expected true or false"),
+        ({"optimizer": "moun"}, "unknown optimizer 'moun': did you mean 'muon'"),
+        ({"optimizer": "adam:weight_decay=0.1"}, "unknown option of optimizer 'adam' 'weight_decay'"),
+        ({"optimizer": "adamw:weight_decay=much"}, "weight_decay=much: expected a number"),
+        ({"optimizer": "muon:learning_rate=0"}, "learning_rate 0.0 must be positive"),
+        ({"optimizer": "muon:learning_rate=nan"}, "learning_rate nan must be positive"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_first_step(fields, complaint):
+    """Also where the warm-up is longer than anyone would wait for the schedule to be asked."""
+    with pytest.raises(ValueError, match=complaint):
+        Optimizer(run_of(warmup_steps=900, **fields), toy())
 
 
 def random_matrices(num: int, rows: int, cols: int, condition: float = 20.0) -> Tensor:
@@ -214,10 +271,12 @@ def test_muon_leaves_weights_without_a_gradient():
 
 def fast_model() -> nn.Module:
     torch.manual_seed(0)
-    config = replace(PRESETS["fast"].model, encoder_layers=2, dim_model=16, heads=2)
+    config = replace_fields(
+        preset("fast-2"), encoder_layers=2, encoder_loops=1, dim_model=16, heads=2, positions="grid"
+    )
     values = torch.arange(30.0).numpy()
     ordered = torch.tensor([[0, 30]] * 30).numpy()
-    return build(config, Side(30, values=values), Side(30, ordered=ordered))
+    return build(config.model, Side(30, values=values), Side(30, ordered=ordered))
 
 
 def names(model: nn.Module, part: torch.optim.Optimizer) -> set[str]:
@@ -227,7 +286,7 @@ def names(model: nn.Module, part: torch.optim.Optimizer) -> set[str]:
 
 def test_muon_moves_the_hidden_matrices_and_adamw_the_rest():
     model = fast_model()
-    muon, adamw = Optimizer(PRESETS["fast"].optim, model, N).parts
+    muon, adamw = Optimizer(PRESETS["fast-2"], model).parts
     assert type(muon) is Muon
     assert type(adamw) is torch.optim.AdamW
     attention = [f"{kind}.weight" for kind in ("query", "key", "value", "out")]
@@ -251,16 +310,21 @@ def test_muon_moves_the_hidden_matrices_and_adamw_the_rest():
 @pytest.mark.parametrize(("kind", "expected"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)])
 def test_adam_moves_everything(kind, expected):
     model = fast_model()
-    (part,) = Optimizer(replace(PRESETS["paper"].optim, optimizer=kind), model, N).parts
+    (part,) = Optimizer(replace_fields(PRESETS["paper-1"], optimizer=kind), model).parts
     assert type(part) is expected
     assert names(model, part) == {name for name, _ in model.named_parameters()}
 
 
-def toy() -> nn.Module:
-    """A function to fit; the weight of its first layer counts as a hidden matrix, by its name."""
+class Toy(nn.Sequential):
+    """A function to fit, of which the first layer counts as hidden."""
+
+    def hidden_matrices(self) -> list[nn.Parameter]:
+        return [self.body[0].weight]
+
+
+def toy() -> Toy:
     torch.manual_seed(0)
-    body = nn.Sequential(OrderedDict(layers=nn.Sequential(nn.Linear(4, 4), nn.Tanh())))
-    return nn.Sequential(OrderedDict(body=body, head=nn.Linear(4, 2)))
+    return Toy(OrderedDict(body=nn.Sequential(nn.Linear(4, 4), nn.Tanh()), head=nn.Linear(4, 2)))
 
 
 def backward(model: nn.Module, step: int, size: float = 1.0) -> None:
@@ -279,16 +343,12 @@ def train(model: nn.Module, optimizer: Optimizer, steps: range) -> None:
         optimizer.step(step)
 
 
-@pytest.mark.parametrize("kind", ["adam", "adamw"])
-def test_adam_is_torchs_with_the_rate_of_the_schedule(kind):
-    config = OptimConfig(
-        optimizer=kind, learning_rate=0.01, warmup_steps=5, beta1=0.8, beta2=0.95, eps=1e-6, clip=0.0, weight_decay=0.1
-    )
+@pytest.mark.parametrize(("kind", "decay"), [("adam", 0.0), ("adamw:weight_decay=0.1", 0.1)])
+def test_adam_is_torchs_with_the_learning_rate_of_the_schedule(kind, decay):
     ours, theirs = toy(), toy()
-    optimizer = Optimizer(config, ours, 20)
-    decay = {"weight_decay": 0.1} if kind == "adamw" else {}  # the decay is AdamW's
-    options: dict[str, Any] = {"betas": (0.8, 0.95), "eps": 1e-6, "foreach": False, "fused": False, **decay}
-    reference = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[kind](theirs.parameters(), lr=0.01, **options)
+    optimizer = Optimizer(run_of(20, optimizer=kind, learning_rate=0.01, warmup_steps=5, beta2=0.95), ours)
+    options: dict[str, Any] = {"betas": (0.9, 0.95), "foreach": False, "fused": False, "weight_decay": decay}
+    reference = (torch.optim.AdamW if decay else torch.optim.Adam)(theirs.parameters(), lr=0.01, **options)
     for step in range(20):
         backward(theirs, step)
         reference.param_groups[0]["lr"] = 0.01 * min(1.0, (step + 1) / 5)
@@ -300,9 +360,9 @@ def test_adam_is_torchs_with_the_rate_of_the_schedule(kind):
 
 @pytest.mark.parametrize(("clip", "size"), [(0.0, 100.0), (0.5, 100.0), (0.5, 1e-3)], ids=["off", "large", "small"])
 def test_gradients_are_clipped_to_their_norm_over_all_parameters(clip, size):
-    """Seen in Adam's first moment, which after one step is (1 - beta1) times the gradient."""
+    """Seen in Adam's first moment, which after one step is a tenth of the gradient."""
     model = toy()
-    optimizer = Optimizer(OptimConfig(clip=clip, beta1=0.9), model, N)
+    optimizer = Optimizer(run_of(clip=clip), model)
     backward(model, 0, size)
     gradients = [p.grad.clone() for p in model.parameters()]
     norm = torch.stack([g.norm() for g in gradients]).norm()
@@ -316,7 +376,7 @@ def test_gradients_are_clipped_to_their_norm_over_all_parameters(clip, size):
 
 def test_both_parts_are_clipped_together():
     model = toy()
-    optimizer = Optimizer(OptimConfig(optimizer="muon", clip=0.5), model, N)
+    optimizer = Optimizer(run_of(optimizer="muon", clip=0.5), model)
     backward(model, 0, 100.0)
     optimizer.step(0)
     moments = optimizer.state_tensors()
@@ -326,69 +386,82 @@ def test_both_parts_are_clipped_together():
     torch.testing.assert_close(norm, torch.tensor(0.5), rtol=1e-3, atol=0)
 
 
-def test_a_step_drops_the_gradients():
+def test_each_part_has_its_own_highest_learning_rate():
     model = toy()
-    optimizer = Optimizer(OptimConfig(optimizer="muon"), model, N)
-    train(model, optimizer, range(1))
-    assert all(p.grad is None for p in model.parameters())
-
-
-def test_each_part_has_its_own_highest_rate():
-    config = OptimConfig(optimizer="muon", learning_rate=1e-3, muon_learning_rate=0.05, warmup_steps=10)
-    model = toy()
-    optimizer = Optimizer(config, model, N)
+    optimizer = Optimizer(run_of(optimizer="muon:learning_rate=0.05", learning_rate=1e-3, warmup_steps=10), model)
     for step, share in ((0, 0.1), (4, 0.5), (0, 0.1), (50, 1.0)):
         train(model, optimizer, range(step, step + 1))
-        rates = [part.param_groups[0]["lr"] for part in optimizer.parts]
-        assert rates == pytest.approx([0.05 * share, 1e-3 * share])
+        found = [part.param_groups[0]["lr"] for part in optimizer.parts]
+        assert found == pytest.approx([0.05 * share, 1e-3 * share])
 
 
 def test_frozen_weights_stay():
     model = toy()
     model.head.bias.requires_grad_(False)
     before = weights(model)
-    train(model, Optimizer(OptimConfig(optimizer="adamw", weight_decay=0.1, warmup_steps=0), model, N), range(3))
+    train(model, Optimizer(run_of(optimizer="adamw:weight_decay=0.1"), model), range(3))
     stays = {name for name, value in weights(model).items() if torch.equal(value, before[name])}
     assert stays == {"head.bias"}
 
 
-@pytest.mark.parametrize("kind", ["adam", "adamw", "muon"])
-def test_stopping_and_going_on_is_not_stopping(kind):
-    config = OptimConfig(optimizer=kind, learning_rate=0.01, warmup_steps=4, schedule="cosine", weight_decay=0.01)
+# Contracts: every optimiser.
+
+MOMENTS = {"adam": {"exp_avg", "exp_avg_sq", "step"}, "adamw": {"exp_avg", "exp_avg_sq", "step"}, "muon": {"momentum"}}
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_every_weight_is_moved_by_one_part(kind):
+    model = fast_model()
+    moved = [name for part in Optimizer(run_of(optimizer=kind), model).parts for name in sorted(names(model, part))]
+    assert sorted(moved) == sorted(name for name, _ in model.named_parameters())
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_a_step_drops_the_gradients(kind):
     model = toy()
-    optimizer = Optimizer(config, model, 12)
+    train(model, Optimizer(run_of(optimizer=kind), model), range(1))
+    assert all(p.grad is None for p in model.parameters())
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_stopping_and_resuming_is_not_stopping(kind):
+    config = run_of(12, optimizer=kind, learning_rate=0.01, warmup_steps=4, schedule="cosine")
+    model = toy()
+    optimizer = Optimizer(config, model)
     train(model, optimizer, range(6))
     saved = {name: value.clone() for name, value in optimizer.state_tensors().items()}
     resumed = copy.deepcopy(model)
     train(model, optimizer, range(6, 12))
 
     without = copy.deepcopy(resumed)
-    again = Optimizer(config, resumed, 12)
+    again = Optimizer(config, resumed)
     again.load_state_tensors(saved)
+    assert again.state_tensors().keys() == saved.keys()
+    assert all(torch.equal(value, saved[name]) for name, value in again.state_tensors().items())
     train(resumed, again, range(6, 12))
     assert all(torch.equal(value, weights(model)[name]) for name, value in weights(resumed).items())
 
-    train(without, Optimizer(config, without, 12), range(6, 12))  # the state does matter
+    train(without, Optimizer(config, without), range(6, 12))  # the moments do matter
     assert not any(torch.equal(value, weights(model)[name]) for name, value in weights(without).items())
 
 
-@pytest.mark.parametrize(("kind", "moments"), [("adam", {"exp_avg", "exp_avg_sq", "step"}), ("muon", {"momentum"})])
-def test_state_tensors_hold_every_moment_of_every_parameter(kind, moments):
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_state_tensors_have_every_moment_of_every_parameter(kind):
     model = toy()
-    optimizer = Optimizer(OptimConfig(optimizer=kind), model, N)
+    optimizer = Optimizer(run_of(optimizer=kind), model)
     assert optimizer.state_tensors() == {}
     train(model, optimizer, range(1))
     tensors = optimizer.state_tensors()
     assert all(isinstance(value, Tensor) for value in tensors.values())
     count = sum(len(group["params"]) for group in optimizer.parts[0].param_groups)
-    assert {name for name in tensors if name.startswith("0.")} == {f"0.{k}.{m}" for k in range(count) for m in moments}
+    expected = {f"0.{k}.{moment}" for k in range(count) for moment in MOMENTS[kind]}
+    assert {name for name in tensors if name.startswith("0.")} == expected
 
 
-@pytest.mark.parametrize("kind", ["adam", "adamw", "muon"])
+@pytest.mark.parametrize("kind", OPTIMIZERS)
 def test_it_learns(kind):
     model = toy()
-    config = OptimConfig(optimizer=kind, learning_rate=0.05, muon_learning_rate=0.05, warmup_steps=5)
-    optimizer = Optimizer(config, model, 100)
+    optimizer = Optimizer(run_of(100, optimizer=kind, learning_rate=0.05, warmup_steps=5), model)
     x = torch.randn(64, 4, generator=torch.Generator().manual_seed(1000))
 
     def error() -> float:
@@ -397,9 +470,3 @@ def test_it_learns(kind):
     before = error()
     train(model, optimizer, range(100))
     assert error() < 0.2 * before
-
-
-def test_the_soft_width_shrinks_by_equal_factors_over_the_cool_down():
-    config = OptimConfig(soft_width=4.0, soft_width_end=0.25, cooldown=0.5)
-    assert [soft_width(config, step, 100) for step in (0, 50, 75, 100)] == pytest.approx([4.0, 4.0, 1.0, 0.25])
-    assert soft_width(OptimConfig(soft_width=4.0), 99, 100) == 4.0

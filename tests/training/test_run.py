@@ -1,7 +1,9 @@
 """A run's folder: what is in it, and that it is not written over."""
 
 import json
+import math
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,14 +11,18 @@ import pytest
 import torch
 
 import learnalg
-from learnalg.training.checkpoint import load_tensors, save_tensors
 from learnalg.config import to_dict
 from learnalg.data import Stream
-from learnalg.evaluation.evaluate import TOLERANCES, decoder_input, evaluate
+from learnalg.evaluation.evaluate import TOLERANCES, evaluate
+from learnalg.evaluation.result import VERSION, Result
+from learnalg.files import checksum, load_tensors, save_tensors
+from learnalg.models import build, decoder_input, sides
+from learnalg.models.weights import save_model
+from learnalg.problem import Problem
 from learnalg.training.flops import flops_per_example
-from learnalg.models import build, sides
-from learnalg.training.run import MODEL_FILE, Run, load_model, load_weights, provenance, save_model
 from learnalg.training.loop import train
+from learnalg.training.run import Run, provenance
+from learnalg.zoo.load import MODEL_FILE, load_model, load_weights
 
 
 def contents(folder):
@@ -25,7 +31,7 @@ def contents(folder):
 
 def random_model(config):
     torch.manual_seed(3)
-    return build(config.model, *sides(config.data)).eval()
+    return build(config.model, *sides(Problem(config.data))).eval()
 
 
 def test_a_finished_run_has_these_files_and_no_others(tiny_run):
@@ -51,7 +57,7 @@ def test_the_provenance_says_commit_versions_machine_and_command(tiny_run):
     assert session["machine"]["cores"] >= 1 and session["machine"]["cpu"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", session["time"])
     assert session["command"]
-    assert (session["device"], session["threads"], session["init"]) == ("cpu", 1, "")
+    assert (session["device"], session["threads"]) == ("cpu", 1)
 
 
 def test_the_commit_is_that_of_the_source():
@@ -85,24 +91,33 @@ def test_metrics_have_losses_and_accuracies(tiny_run):
     assert evaluations[0]["accuracy"]["l1"].keys() == {"0.05", "0.02", "0.01", "0.005"}
 
 
-def test_the_result_says_what_was_reached(tiny_run):
-    result = json.loads((tiny_run.folder / "result.json").read_text())
-    assert (result["steps"], result["examples"], result["seed"]) == (125, 8_000, 1)
-    assert result["parameters"] == sum(t.numel() for t in load_weights(tiny_run.folder)[1].values())
-    assert result["config"]["data"]["task"] == result["report"]["task"] == "transpose"
-    assert result["report"]["num"] == 20
-    assert 0 < result["report"]["accuracy"]["l1"]["0.05"] <= 1
-    assert result["provenance"]["versions"]["torch"] == torch.__version__
+def test_the_result_has_the_report_the_curve_and_the_weights_that_were_evaluated(tiny_run):
+    result = Result.read(tiny_run.folder / "result.json")
+    assert (result.version, result.steps, result.examples, result.config) == (VERSION, 125, 8_000, tiny_run.config)
+    assert result.parameters == sum(t.numel() for t in load_weights(tiny_run.folder)[1].values())
+    assert result.sha256 == checksum(tiny_run.folder / MODEL_FILE)
+    assert result.provenance["versions"]["torch"] == torch.__version__
+    assert (result.provenance["sessions"], result.origin, result.all_examples) == (1, None, 8_000)
+    assert [point.examples for point in result.curve] == [62 * 64, 124 * 64, 8_000]
+    report = result.report
+    assert (report.task, report.num, report.split, report.seed) == (
+        "transpose",
+        20,
+        "valid",
+        tiny_run.config.train.seed,
+    )
+    assert 0 < report.accuracy["l1"]["0.05"] <= 1
+    assert result.curve[-1].loss == pytest.approx(report.loss)  # of the same examples
 
 
 def test_the_result_says_what_is_exact_and_what_an_example_costs(tiny_run):
-    result = json.loads((tiny_run.folder / "result.json").read_text())
+    result = Result.read(tiny_run.folder / "result.json")
     config, model = load_model(tiny_run.folder)
-    report = evaluate(model, config.data, num=20, seed=0, tolerances=(0.0,))
+    report = evaluate(model, Problem(config.data), 20, config.train.seed, tolerances=(0.0,), split="valid")
     for norm in ("l1", "l2", "linf"):
-        assert list(result["report"]["accuracy"][norm]) == [*map(str, TOLERANCES), "0.0"]
-        assert result["report"]["accuracy"][norm]["0.0"] == report.accuracy[norm]["0.0"]
-    assert result["flops_per_example"] == flops_per_example(model, config) > 1e5
+        assert list(result.report.accuracy[norm]) == [*map(str, TOLERANCES), "0.0"]
+        assert result.report.accuracy[norm]["0.0"] == report.accuracy[norm]["0.0"]
+    assert result.flops_per_example == flops_per_example(model, config) > 1e5
 
 
 @pytest.mark.parametrize("content", [{"result.json": b"{}"}, {"notes.txt": b"mine"}, {"sub/empty": b""}])
@@ -152,8 +167,8 @@ def test_a_broken_config_is_refused_by_name(tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ('{"data": {"task": "nothing"}}', "unknown task 'nothing'"),
-        ('{"data": {"taks": "add"}}', "unknown key data.taks"),
+        ('{"data": {"dim": 5}}', "dim 5: must be text"),
+        ('{"data": {"taks": "add"}}', "unknown key in data 'taks': did you mean 'task'"),
         ('{"date": {}}', "unknown table 'date'"),
     ],
 )
@@ -171,7 +186,7 @@ def test_a_loaded_model_gives_the_same_logits(tmp_path, tiny_config, paper, of):
     save_model(tmp_path / MODEL_FILE, config, model)
     loaded_config, loaded = load_model(tmp_path if of == "folder" else tmp_path / MODEL_FILE)
     assert loaded_config == config and not loaded.training
-    batch = Stream(config.data, 1, "test", 8).batch(0)
+    batch = Stream(Problem(config.data), 1, "test", 8).batch(0)
     source, target = torch.from_numpy(batch.sources), torch.from_numpy(batch.targets)
     with torch.no_grad():
         expected = model(source, decoder_input(target))
@@ -214,8 +229,48 @@ def test_tensors_of_another_program_are_refused(tmp_path, metadata):
 def test_a_folder_without_weights_is_refused(tmp_path):
     with pytest.raises(ValueError, match=MODEL_FILE):
         load_model(tmp_path)
-    with pytest.raises(ValueError, match="missing: no such"):
+    with pytest.raises(ValueError, match=r"unknown run or model '.*missing'"):
         load_model(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("config", ["[]", "7", "{", '{"data": 7}', '{"data": {"dim": "2", "taks": 1}}'])
+@pytest.mark.parametrize("version", ["learnalg-1", "learnalg-2"])
+def test_weights_with_a_config_that_cannot_be_read_are_refused(tmp_path, config, version):
+    save_tensors(tmp_path / "a.safetensors", {"w": torch.zeros(2)}, {"format": version, "config": config})
+    with pytest.raises(ValueError, match=r"a\.safetensors: its config cannot be read"):
+        load_model(tmp_path / "a.safetensors")
+
+
+def flip_a_bit(path):
+    content = bytearray(path.read_bytes())
+    content[-9] ^= 1
+    path.write_bytes(content)
+
+
+def swap(path):
+    """Sound weights of the same network, of another step."""
+    tensors, metadata = load_tensors(path)
+    save_tensors(path, {name: tensor + 1e-3 for name, tensor in tensors.items()}, metadata)
+
+
+@pytest.mark.parametrize("damage", [flip_a_bit, swap])
+@pytest.mark.parametrize("of", ["folder", "file"])
+def test_weights_that_are_not_their_results_are_refused(tmp_path, tiny_run, damage, of):
+    run = shutil.copytree(tiny_run.folder, tmp_path / "run")
+    name = run if of == "folder" else run / MODEL_FILE
+    assert load_weights(name)[0] == tiny_run.config
+    damage(run / MODEL_FILE)
+    for load in (load_weights, load_model, learnalg.load):
+        with pytest.raises(ValueError, match=r"model\.safetensors is damaged: it is not the file that .*result\.json"):
+            load(name)
+
+
+def test_weights_of_a_run_on_its_way_are_loaded(tmp_path, tiny_run):
+    """It has no result yet."""
+    run = shutil.copytree(tiny_run.folder, tmp_path / "run")
+    (run / "result.json").unlink()
+    swap(run / MODEL_FILE)
+    assert load_weights(run)[0] == tiny_run.config
 
 
 def test_metrics_after_a_step_are_forgotten(tmp_path, tiny_config):
@@ -241,7 +296,29 @@ def test_half_a_last_line_of_metrics_is_left_out(tmp_path, tiny_config, end):
     assert run.metrics() == [{"step": 10}]
 
 
-def test_metrics_go_on_after_half_a_line(tmp_path, tiny_config):
+def test_a_damaged_line_in_the_middle_of_metrics_is_refused_by_name(tmp_path, tiny_config):
+    run = Run(tmp_path, tiny_config())
+    run.metrics_file.write_text('{"step": 10}\n{"step": 2\n{"step": 30}\n')
+    with pytest.raises(ValueError, match=r"metrics\.jsonl is damaged in line 2"):
+        run.metrics()
+
+
+def test_metrics_that_are_not_finite_are_refused(tmp_path, tiny_config):
+    run = Run(tmp_path, tiny_config())
+    run.add_metrics({"step": 10})
+    with pytest.raises(ValueError, match=r"metrics\.jsonl: valid_loss = nan cannot be written"):
+        run.add_metrics({"step": 20, "valid_loss": math.nan})
+    assert run.metrics() == [{"step": 10}]
+
+
+def test_a_damaged_provenance_is_refused_by_name(tmp_path, tiny_config):
+    run = Run.create(tmp_path / "run", tiny_config())
+    (run.folder / "provenance.json").write_text("{")
+    with pytest.raises(ValueError, match=r"provenance\.json is damaged"):
+        run.add_session(device="cpu")
+
+
+def test_metrics_continue_after_half_a_line(tmp_path, tiny_config):
     run = Run(tmp_path, tiny_config())
     run.metrics_file.write_text('{"step": 10}\n{"step": 20, "lo')
     run.forget_metrics_after(15)
