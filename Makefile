@@ -2,19 +2,21 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test lint bench clean
+.PHONY: help setup demo test lint bench docs wheel clean
 
 help:
 	@echo "make demo    train a small model, evaluate it, solve one matrix"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   examples a second: data for each task and encoding, training, decoding"
+	@echo "make docs    bring README.md and docs/ up to date with results/"
+	@echo "make wheel   build the package into dist/"
 	@echo "make setup   only create .venv"
 
 setup: .venv/done
 
 # torch first and alone: otherwise pip may resolve it to a build with gigabytes of CUDA. A torch that
-# is already in .venv (your own GPU build) and new enough is kept.
+# is already in .venv (your own GPU build) and new enough stays.
 .venv/done: pyproject.toml constraints.txt
 	$(PYTHON) -c "import sys; sys.exit('learnalg needs Python 3.11 or newer: make PYTHON=python3.11' if sys.version_info < (3, 11) else 0)"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -37,5 +39,11 @@ bench: setup
 	$(BIN)/python benchmarks/data.py
 	$(BIN)/learnalg bench
 
+docs: setup
+	$(BIN)/learnalg docs
+
+wheel: setup
+	$(BIN)/python -m pip wheel -q --no-deps -w dist .
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache dist

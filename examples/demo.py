@@ -14,7 +14,7 @@ def demo() -> None:
     if OUT.exists():
         print(f"removing the last demo in {OUT}")
         shutil.rmtree(OUT)
-    print("1. Training on random symmetric 3x3 matrices and their eigenvalues, drawn along the way:\n")
+    print("1. Training on random symmetric 3x3 matrices and their eigenvalues, drawn as it goes:\n")
     run("train", "--recipe", "eigenvalues-3", "--out", str(OUT))
 
     rng = np.random.default_rng()
