@@ -82,8 +82,8 @@ class Stream:
         return Batch(_scatter(num, groups, sources), _scatter(num, groups, targets), tuple(groups))
 
     def _kinds(self, rng: Rng) -> tuple[Ints, Ints]:
-        """Task and m x n of each example. A training batch has one of each, so that nothing is padded; a validation or
-        test set has all of them in equal parts, since its examples must not depend on how they are batched."""
+        """Task and m x n of each example. A training batch has one task and one size, so that nothing is padded. A
+        validation or test set has all in equal parts: its examples must not depend on the size of batches."""
         problem, num = self.problem, self.batch_size
         num_tasks = len(problem.tasks)
         if self.split == "train":
@@ -180,8 +180,8 @@ def shard(batch: Batch, start: int, stop: int) -> Batch:
     return Batch(batch.sources[start:stop], batch.targets[start:stop], tuple(groups))
 
 
-_CHOICES = 17  # sets the choices apart from the stream's own draws under the same seed
-_POOL_BATCH = 2**40  # the pool is a batch that no run comes to by counting
+_CHOICES = 17  # separates the choices from the stream's own draws under the same seed
+_POOL_BATCH = 2**40  # the pool is a batch whose index no run reaches
 
 
 class TrainingData:
@@ -209,7 +209,7 @@ class TrainingData:
 
     @property
     def problems(self) -> list[Problem]:
-        """All that a model must be able to read and write."""
+        """All problems whose matrices a model must be able to read and write."""
         streams = (self.stream, *([self.mixed_in] if self.mixed_in else []), *self.stages)
         return [stream.problem for stream in streams]
 

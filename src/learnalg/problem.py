@@ -4,8 +4,8 @@
     >>> problem.lengths
     (10, 15)
 
-Everything in it follows from the config, and is checked when it is built: a name, a size or a combination that cannot
-be is refused here, in one line.
+All of it follows from the config and is checked when it is built: unknown names, impossible sizes and impossible
+combinations are refused here, in one line.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class Problem:
 
     @cached_property
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
-        """Of the input and of the output; in joint training the task's own token stands first."""
+        """For the input and the output. In joint training the task's own token stands first."""
         names = tuple(name for name, _ in self.tasks) if len(self.tasks) > 1 else ()
         return Tokenizer(self.config.input_encoding, names), Tokenizer(self.config.output_encoding, names)
 
     def find_task(self, name: str = "") -> int:
-        """The index of a task; the name may be left out where there is one."""
+        """The index of a task. The name may be left out if there is one task only."""
         names = [known for known, _ in self.tasks]
         if not name and len(names) == 1:
             return 0
@@ -78,12 +78,12 @@ class Problem:
         return names.index(name)
 
     def read_tokens(self, numbers: Ints, shape: tuple[int, int], task: int = 0) -> Ints:
-        """What a model reads of coefficients whose local ids are (num, m n, width)."""
+        """The tokens that a model reads, of coefficients with local ids (num, m n, width)."""
         ids = self.tokenizers[0].frame(numbers, shape, task)
         return ids[:, self._is_read(shape)] if self.config.triangle else ids
 
     def _is_read(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
-        """Which tokens of a matrix the model reads: of a triangle, those on the diagonal and above."""
+        """Which tokens of a matrix the model reads: with `triangle`, those on the diagonal and above."""
         source = self.tokenizers[0]
         is_upper = np.triu(np.ones(shape, dtype=bool)) | (not self.config.triangle)
         return np.concatenate([np.ones(source.header, dtype=bool), is_upper.ravel().repeat(source.width)])
@@ -99,7 +99,7 @@ class Problem:
 
 
 def check_lengths(problem: Problem, config: RunConfig) -> None:
-    """Refuses sequences that are longer than the network has positions for."""
+    """Refuses sequences longer than the positions of the network."""
     for side, length in zip(("input", "output"), problem.lengths, strict=True):
         if length > config.model.max_positions:
             raise ValueError(

@@ -284,11 +284,11 @@ def test_a_training_step_adds_the_ponder_cost(tiny_config, monkeypatch):
 
 @pytest.mark.parametrize("loop_gate", ["none", "copy", "act"])
 def test_a_tiny_model_learns_to_transpose(tmp_path, loop_gate):
-    """2x2, one digit and one token a coefficient; 90 % of unseen matrices at 2 % tolerance."""
+    """2x2, one digit and one token a coefficient; half of the unseen matrices at 2 % tolerance; chance is near 0."""
     config = replace_fields(
         preset("fast-1"),
         architecture=f"transformer:loop_gate={loop_gate}",
-        encoder_loops=3,
+        encoder_loops=2,
         task="transpose",
         dim="2",
         input_encoding="floating:digits=1,exponents=-1:1",
@@ -298,11 +298,11 @@ def test_a_tiny_model_learns_to_transpose(tmp_path, loop_gate):
         dim_model=32,
         heads=2,
         batch_size=64,
-        examples=8_000,
+        examples=5_000,
         warmup_steps=20,
         soft_width=0.0,
         eval_num=100,
-        final_num=500,
+        final_num=300,
         workers=0,
         device="cpu",
         precision="fp32",
@@ -310,4 +310,4 @@ def test_a_tiny_model_learns_to_transpose(tmp_path, loop_gate):
     )
     run = train(config, tmp_path / "run")
     report = json.loads((run.folder / "result.json").read_text())["report"]
-    assert report["accuracy"]["l1"]["0.02"] >= 0.9
+    assert report["accuracy"]["l1"]["0.02"] >= 0.5

@@ -176,10 +176,10 @@ def test_hidden_matrices_are_those_of_the_recurrence(kind):
 
 @every_kind
 def test_a_tiny_model_learns_to_transpose(tmp_path, kind):
-    """2x2, one digit and one token a coefficient; 85 % of unseen matrices at 5 % tolerance."""
+    """2x2, one digit and one token a coefficient; half of the unseen matrices at 5 % tolerance; chance is near 0."""
     config = replace_fields(
         preset("recurrent-1"),
-        architecture=kind,
+        architecture=f"{kind}:memory=9",
         task="transpose",
         dim="2",
         input_encoding="floating:digits=1,exponents=-1:1",
@@ -187,12 +187,12 @@ def test_a_tiny_model_learns_to_transpose(tmp_path, kind):
         encoder_layers=1,
         decoder_layers=1,
         dim_model=64,
-        batch_size=64,
-        examples=25_000,
+        batch_size=32,
+        examples=8_000,
         warmup_steps=20,
         soft_width=0.0,
         eval_num=100,
-        final_num=500,
+        final_num=300,
         workers=0,
         device="cpu",
         precision="fp32",
@@ -200,4 +200,4 @@ def test_a_tiny_model_learns_to_transpose(tmp_path, kind):
     )
     run = train(config, tmp_path / "run")
     report = json.loads((run.folder / "result.json").read_text())["report"]
-    assert report["accuracy"]["l1"]["0.05"] >= 0.85
+    assert report["accuracy"]["l1"]["0.05"] >= 0.5

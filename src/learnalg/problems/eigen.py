@@ -1,8 +1,8 @@
 """Eigenvalues and eigenvectors of symmetric matrices.
 
-`eigenvalues` answers an n x 1 column, largest first. `eigenvectors` answers (n+1) x n: the eigenvalues in the first
-row, below them H, whose columns are the eigenvectors in the same order, so that M = H D H^T. The paper
-writes both Q M Q^T (section 2) and Q^T M Q (appendix B); with eigenvectors as columns it is H^T M H = D.
+`eigenvalues` has an n x 1 solution, largest first. `eigenvectors` has an (n+1) x n solution: the eigenvalues in the
+first row, below them H, whose columns are the eigenvectors in the same order, so that M = H D H^T. The paper writes
+both Q M Q^T (section 2) and Q^T M Q (appendix B); with eigenvectors as columns it is H^T M H = D.
 
 Each eigenvector is known up to its sign only, and LAPACK's choice is arbitrary. By default the first
 coefficient that is not zero is made positive; `sign=lapack` leaves what LAPACK returned. The paper sorts

@@ -6,8 +6,8 @@
 Three families share that signature. `iid-*` draws independent coefficients; symmetric, these are the paper's Wigner
 matrices. Others prescribe a spectrum: eigenvalues drawn from a law, eigenvectors uniform on the sphere. For matrices
 that are not symmetric the law is that of the singular values, up to sign. Both have coefficients of standard deviation
-1 in the mean: all laws have the second moment that a Wigner matrix has, max(m, n). `near-*` has what is rare among
-independent coefficients and hard to learn from few.
+1 on average: all laws have the second moment that a Wigner matrix has, max(m, n). `near-*` draws cases that are rare
+among independent coefficients and hard to learn from few examples.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def marchenko_pastur(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Flo
 
 
 def near_ties(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
-    """Uniform matrices of which two neighbouring singular values, drawn at random, have come close: by 0.1 to 10 % to
-    both sides of their root mean square. In a symmetric matrix their eigenvalues have opposite signs, as where it is
+    """Uniform matrices with two close singular values: a random pair of neighbours is moved to 0.1 to 10 % below and
+    above its root mean square. In a symmetric matrix their eigenvalues get opposite signs, as in close pairs that occur
     by chance: eigenvalues of one sign repel each other."""
     x = iid(_uniform)(rng, num, m, n, symmetric)
     if min(m, n) < 2:
@@ -133,8 +133,8 @@ def near_ties(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
 
 
 def near_zeros(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
-    """Uniform matrices, turned so that the first coefficient of one left singular vector, or eigenvector, is between
-    1e-4 and 0.03 in absolute value. Two rows are turned into each other, in a symmetric matrix two columns as well."""
+    """Uniform matrices, rotated so that the first coefficient of one left singular vector, or eigenvector, is between
+    1e-4 and 0.03 in absolute value. The rotation mixes two rows; in a symmetric matrix, two columns as well."""
     x = iid(_uniform)(rng, num, m, n, symmetric)
     if min(m, n) < 2:
         return x
@@ -151,7 +151,7 @@ def near_zeros(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
 
 
 def near_singular(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
-    """Uniform matrices whose smallest singular value is up to ten times as small as it was drawn."""
+    """Uniform matrices whose smallest singular value is divided by up to ten."""
     x = iid(_uniform)(rng, num, m, n, symmetric)
     if min(m, n) < 2:
         return x
@@ -194,9 +194,9 @@ ENSEMBLE_SUMMARIES: dict[str, str] = {
     "marchenko-pastur": "covariance matrices X X^T of gaussian X",
     "well-conditioned": "absolute eigenvalues (or singular values) uniform in [a, 3a]: condition numbers up to 3",
     "log-uniform": "absolute eigenvalues (or singular values) log-uniform in [a, 100a]: condition numbers up to 100",
-    "near-ties": "iid-uniform with two singular values close to each other, where their order is hard to tell",
-    "near-zeros": "iid-uniform with a singular vector whose first coefficient is near zero, and its sign hard to tell",
-    "near-singular": "iid-uniform with the smallest singular value up to ten times as small",
+    "near-ties": "iid-uniform with two close singular values, whose order is hard to predict",
+    "near-zeros": "iid-uniform with the first coefficient of a singular vector near zero: its sign is hard to predict",
+    "near-singular": "iid-uniform with the smallest singular value divided by up to ten",
 }
 
 

@@ -1,7 +1,7 @@
 """Singular values and the singular value decomposition of m x n matrices, k = min(m, n).
 
-`singular_values` answers a k x 1 column, largest first. The paper's text asks for the eigenvalues of M^T M, their
-squares (`of=gram`); singular values are what it then discusses, and the default. `svd` answers (m+n+1) x k:
+`singular_values` has a k x 1 solution, largest first. The paper's text asks for the eigenvalues of M^T M, their
+squares (`of=gram`); singular values are what it then discusses, and the default. `svd` has an (m+n+1) x k solution:
 singular values, then U (m x k), then V (n x k), so that M = U S V^T and S = U^T M V.
 
 A pair of singular vectors is known up to a common sign: as for eigenvectors, the first coefficient of each

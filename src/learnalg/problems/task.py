@@ -57,7 +57,7 @@ class Task:
 
     def operand_columns(self, max_cols: int) -> NDArray[np.int64]:
         """(max_cols + 1, max_cols, 2): of column k in an input of c columns, the operand and its column there. Columns
-        of a width that no problem has are those of one operand."""
+        of a width that no problem has belong to one operand."""
         places = np.zeros((max_cols + 1, max_cols, 2), dtype=np.int64)
         places[..., 1] = np.arange(max_cols)
         for n in range(1, max_cols + 1):
@@ -71,7 +71,7 @@ class Task:
 
 
 def eye_like(matrices: Floats) -> Floats:
-    """The identity, as often as there are matrices: (num, k, k) for (num, ., k)."""
+    """The identity, once for each matrix: (num, k, k) for (num, ., k)."""
     k = matrices.shape[-1]
     return np.broadcast_to(np.eye(k), (len(matrices), k, k))
 

@@ -3,7 +3,7 @@
     x = s . m . 10^e,  m an integer of exactly `digits` digits:  3.14 -> (+, 314, -2),  9.996 -> (+, 100, -1)
 
 Zero, of either sign, is (+, 0, 0). Numbers too small for the lowest exponent become zero. NaN and infinity
-are refused: a training set that holds one is broken. Numbers too large are left to the encoding.
+are refused: a training set that holds one is broken. The encoding decides about numbers that are too large.
 """
 
 from __future__ import annotations
