@@ -15,8 +15,9 @@ import time
 
 from learnalg.config import DataConfig
 from learnalg.data import Stream
-from learnalg.tokens import ENCODINGS
+from learnalg.problem import Problem
 from learnalg.problems import TASKS
+from learnalg.tokens import ENCODINGS
 
 # (task, dim, input encoding, output encoding): the two rates that we promise first, then everything at 5x5.
 PROMISED = [("eigenvalues", "5", "fp15", "p1000", 60_000), ("add", "10", "b1999", "b1999", 20_000)]
@@ -39,7 +40,9 @@ def main() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
     streams = [
-        Stream(DataConfig(task=t, dim=d, input_encoding=i, output_encoding=o), 1, "train", arguments.batch_size)
+        Stream(
+            Problem(DataConfig(task=t, dim=d, input_encoding=i, output_encoding=o)), 1, "train", arguments.batch_size
+        )
         for t, d, i, o, _ in cases()
     ]
     seconds: list[list[float]] = [[] for _ in streams]

@@ -3,7 +3,7 @@
     python benchmarks/memory.py [ROUNDS]
 
 Interleaved, medians of the processor's time, one thread. Each measurement is a process of its own, since it is decided
-when learnalg is imported; an empty GLIBC_TUNABLES leaves glibc as it is.
+before torch is loaded; an empty GLIBC_TUNABLES leaves glibc as it is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+
+from learnalg.cli.process import prepare_process
 
 VARIANTS: dict[str, dict[str, str]] = {"returned": {"GLIBC_TUNABLES": ""}, "kept": {}}
 
@@ -31,13 +33,12 @@ def step_seconds() -> float:
     import torch
 
     from learnalg.config import replace_fields
-    from learnalg.mixing import Lessons
-    from learnalg.config.presets import find_recipe, preset, read_config
-    from learnalg.training.step import start, train_step
+    from learnalg.data import TrainingData
+    from learnalg.recipes import find_recipe, read_recipe
+    from learnalg.training.step import new_state, train_step
 
-    recipe = read_config(find_recipe("eigenvalues-5-relations"), preset("fast"))
-    config = replace_fields(recipe, threads=1, precision="fp32")
-    state, batch = start(config, torch.device("cpu")), Lessons(config).batch(0)
+    config = replace_fields(read_recipe(find_recipe("eigenvalues-5")), threads=1, precision="fp32")
+    state, batch = new_state(config, torch.device("cpu")), TrainingData(config).batch(0)
     return median_seconds(lambda: train_step(state, batch), 11)
 
 
@@ -47,7 +48,7 @@ def decoding_seconds() -> float:
     import learnalg
 
     torch.set_num_threads(1)
-    model = learnalg.load("eigenvalues-5-relations")
+    model = learnalg.load("eigenvalues-5")
     return median_seconds(lambda: model.evaluate(num=1000), 5)
 
 
@@ -69,6 +70,7 @@ def main(rounds: int) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] in WORKS:
+        prepare_process()
         print(WORKS[sys.argv[1]]())
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)

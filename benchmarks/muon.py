@@ -2,7 +2,7 @@
 
     python benchmarks/muon.py [ROUNDS]
 
-Interleaved, medians, one thread, for two of the shipped recipes.
+Interleaved, medians, one thread, for two of the recipes.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ import torch
 from interleave import interleave
 from torch import Tensor
 
-from learnalg import optim
 from learnalg.config import replace_fields
-from learnalg.mixing import Lessons
-from learnalg.data import Batch
-from learnalg.config.presets import find_recipe, preset, read_config
-from learnalg.training.step import TrainState, start, train_step
+from learnalg.data import Batch, TrainingData
+from learnalg.recipes import find_recipe, read_recipe
+from learnalg.training import muon
+from learnalg.training.step import TrainState, new_state, train_step
 
 ORIGINAL = (3.4445, -4.7750, 2.0315)
-OURS = optim.orthogonalise
+OURS = muon.orthogonalise
 
 
 def five_equal(matrices: Tensor) -> Tensor:
@@ -38,12 +37,12 @@ def five_equal(matrices: Tensor) -> Tensor:
 
 
 def main(rounds: int) -> None:
-    for name in ("eigenvalues-5-relations", "matmul-5"):
-        config = replace_fields(read_config(find_recipe(name), preset("fast")), threads=1, precision="fp32")
-        state, batch = start(config, torch.device("cpu")), Lessons(config).batch(0)
+    for name in ("eigenvalues-5", "matvec-5"):
+        config = replace_fields(read_recipe(find_recipe(name)), threads=1, precision="fp32")
+        state, batch = new_state(config, torch.device("cpu")), TrainingData(config).batch(0)
 
         def step(orthogonalise: Callable[[Tensor], Tensor], state: TrainState = state, batch: Batch = batch) -> None:
-            optim.orthogonalise = orthogonalise
+            muon.orthogonalise = orthogonalise
             train_step(state, batch)
 
         variants = {"five equal": partial(step, five_equal), "ours": partial(step, OURS)}

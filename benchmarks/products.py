@@ -3,7 +3,7 @@
     python benchmarks/products.py [ROUNDS]
 
 Forward and backward of the sublayer, 32 channels of each form, 128 dimensions, batches of 64; and a training step of
-the preset `fast` with and without them. Interleaved, medians, one thread.
+the preset `fast-2` with and without them. Interleaved, medians, one thread.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from interleave import interleave
 from torch import Tensor
 
 from learnalg.config import replace_fields
-from learnalg.mixing import Lessons
+from learnalg.config.presets import preset
+from learnalg.data import TrainingData
 from learnalg.models.grid import Layout
 from learnalg.models.products import Products, gather, spread
-from learnalg.config.presets import preset
-from learnalg.training.step import start, train_step
+from learnalg.training.step import new_state, train_step
 
 
 def as_a_batch(products: Products, x_BLD: Tensor, layout: Layout) -> Tensor:
@@ -38,13 +38,13 @@ def both_ways(forward: partial[Tensor], x_BLD: Tensor) -> None:
 def main(rounds: int) -> None:
     torch.set_num_threads(1)
     for size in (3, 5, 8):
-        config = replace_fields(preset("fast"), task="inverse", dim=str(size), batch_size=64)
-        state = start(replace_fields(config, threads=1, precision="fp32"), torch.device("cpu"))
-        batch = Lessons(config).batch(0)
+        config = replace_fields(preset("fast-2"), task="inverse", dim=str(size), batch_size=64)
+        state = new_state(replace_fields(config, threads=1, precision="fp32"), torch.device("cpu"))
+        batch = TrainingData(config).batch(0)
         layout = state.model.source_grid.layout(torch.from_numpy(batch.sources))
-        products = Products(config.model, config.model.dim_model)
+        products = Products(config.model, config.model.width("encoder"), "token")
         torch.nn.init.normal_(products.out.weight)
-        x_BLD = torch.randn(64, batch.sources.shape[1], config.model.dim_model, requires_grad=True)
+        x_BLD = torch.randn(64, batch.sources.shape[1], config.model.width("encoder"), requires_grad=True)
         ways = {
             "channel by channel": partial(products, layout=layout),
             "as a batch": partial(as_a_batch, products, layout=layout),
@@ -56,9 +56,9 @@ def main(rounds: int) -> None:
     for task, dim in (("inverse", "3"), ("inverse", "5"), ("eigenvalues", "8")):
         steps = {}
         for name, num in (("without", 0), ("with", 32)):
-            config = replace_fields(preset("fast"), task=task, dim=dim, batch_size=32, products=num)
+            config = replace_fields(preset("fast-2"), task=task, dim=dim, batch_size=32, products=num)
             config = replace_fields(config, threads=1, precision="fp32")
-            steps[name] = partial(train_step, start(config, torch.device("cpu")), Lessons(config).batch(0))
+            steps[name] = partial(train_step, new_state(config, torch.device("cpu")), TrainingData(config).batch(0))
         print(f"{task} {dim}x{dim}, a step: {interleave(steps, rounds)}")
 
 

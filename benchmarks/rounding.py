@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnalg.tokens import get_encoding
 from learnalg.problems import TASKS
+from learnalg.tokens import get_encoding
 
 TOLERANCES = (0.05, 0.02, 0.01, 0.005)
 ERRORS = {"inverse": (0, 0.0005, 0.001, 0.003, 0.005), "eigenvectors": (0, 0.001, 0.002)}

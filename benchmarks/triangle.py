@@ -2,7 +2,7 @@
 
     python benchmarks/triangle.py [ROUNDS]
 
-Interleaved, medians, one thread, batches of 64 of the preset `fast`.
+Interleaved, medians, one thread, batches of 64 of the preset `fast-2`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import torch
 from interleave import interleave
 
 from learnalg.config import replace_fields
-from learnalg.mixing import Lessons
 from learnalg.config.presets import preset
-from learnalg.training.step import start, train_step
+from learnalg.data import TrainingData
+from learnalg.training.step import new_state, train_step
 
 
 def main(rounds: int) -> None:
@@ -24,8 +24,8 @@ def main(rounds: int) -> None:
         steps = {}
         for name, triangle in (("matrix", False), ("triangle", True)):
             fields = {"task": task, "dim": dim, "triangle": triangle, "batch_size": 64}
-            config = replace_fields(preset("fast"), threads=1, precision="fp32", **fields)
-            steps[name] = partial(train_step, start(config, torch.device("cpu")), Lessons(config).batch(0))
+            config = replace_fields(preset("fast-2"), threads=1, precision="fp32", **fields)
+            steps[name] = partial(train_step, new_state(config, torch.device("cpu")), TrainingData(config).batch(0))
         print(f"{task} {dim}x{dim}: {interleave(steps, rounds)}")
 
 
