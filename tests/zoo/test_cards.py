@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from learnalg.config import replace_fields
+from learnalg.config.presets import preset
 from learnalg.evaluation.result import Origin, Result
 from learnalg.files import checksum, results_folder
 from learnalg.recipes import recipes
-from learnalg.zoo.cards import card
+from learnalg.zoo.cards import card, hints
 from learnalg.zoo.load import ZOO, released
 
 
@@ -21,6 +23,14 @@ def test_every_released_model_has_its_card_its_result_and_its_checksum(name):
 
 def test_every_card_has_its_model():
     assert {path.stem for path in ZOO.glob("*.md")} == set(released())
+
+
+def test_a_card_says_what_the_network_is_told():
+    assert hints(preset("paper")) == []
+    told = " ".join(hints(replace_fields(preset("fast"), task="eigenvalues", triangle=True)))
+    for text in ("row and the column", "share a row", "numeric value", "neighbours", "multiplied", "upper triangle"):
+        assert text in told
+    assert "multiplied" not in " ".join(hints(preset("fast-1")))
 
 
 def test_a_card_says_what_a_model_started_from():

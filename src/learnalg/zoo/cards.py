@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from learnalg.config import DataConfig, ModelConfig
+from learnalg.config import DataConfig, ModelConfig, RunConfig
 from learnalg.evaluation.result import Result
 from learnalg.recipes import recipes
 
@@ -19,7 +19,8 @@ def card(name: str, result: Result) -> str:
     lines = {
         "Problem": describe_problem(config.data),
         "Network": f"{describe_network(config.model)}; {result.parameters:,} parameters.",
-        "Training": f"{result.examples:,} examples (seed {config.train.seed}), {minutes}."
+        "Told, unlike the paper's network": "; ".join(hints(config)) + "." if hints(config) else "nothing.",
+        "Training": f"one run of {result.examples:,} examples (seed {config.train.seed}), {minutes}."
         + (f" {describe_origin(result)}" if result.origin else ""),
         "Recipe": f"`src/learnalg/recipes/{name}.toml`." if name in recipes() else "none.",
         "Notes": result.note,
@@ -62,6 +63,20 @@ def describe_network(model: ModelConfig) -> str:
     dims, heads = ("/".join(map(str, values)) for values in (model.dim_model, model.heads))
     products = f", {model.products} channels of products" if model.products else ""
     return f"{model.architecture}, {sizes}, {dims} dimensions, {heads} heads{products}"
+
+
+def hints(config: RunConfig) -> list[str]:
+    """What a network is told that the paper's is not: that one sees a sequence of tokens with positions."""
+    model = config.model
+    told = {
+        "the row and the column of each token": {"grid", "operands"} & set(model.positions),
+        "which tokens share a row, a column or an operand": model.relations != "none",
+        "the numeric value of a token": model.input_embedding != "lookup",
+        "which output tokens are neighbours": model.output_embedding != "lookup" or config.optim.soft_width,
+        "that rows may be multiplied with columns": model.products,
+        "a symmetric matrix only once, by its upper triangle": config.data.triangle,
+    }
+    return [text for text, is_told in told.items() if is_told]
 
 
 def describe_origin(result: Result) -> str:

@@ -1,7 +1,7 @@
 """What the released models are, from their results alone: torch is not needed to choose one.
 
-    >>> best_model("eigenvalues", 5, 5)
-    'eigenvalues-5'
+>>> best_model("eigenvalues", 5, 5)
+'eigenvalues-5'
 """
 
 from __future__ import annotations
