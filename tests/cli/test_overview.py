@@ -1,6 +1,7 @@
 """Help and lists: every command, every field and every name is shown, and soon."""
 
 import importlib.metadata
+import json
 import os
 import re
 import subprocess
@@ -173,6 +174,13 @@ def test_a_reader_that_leaves_is_no_error(line):
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, env=environment)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_bench_measures_a_case(run):
+    code, out, _ = run("bench", "--rounds", "1", "--cases", "fast: add", "--json")
+    (speed,) = json.loads(out)["speeds"]
+    assert code == 0 and speed["name"].startswith("fast: add")
+    assert all(speed[name] > 0 for name in ("data", "training", "decoding", "flops", "share", "gain"))
 
 
 def test_a_keyboard_interrupt_is_130(run, monkeypatch):

@@ -3,11 +3,13 @@
 import json
 import os
 import shutil
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from learnalg.cli.progress import Lines
 from learnalg.config import replace_fields
 from learnalg.config.presets import preset
 from learnalg.recipes import find_recipe, read_recipe
@@ -124,6 +126,21 @@ def test_resume_of_a_finished_run_says_so(run, tiny_run, contents):
     assert contents(tiny_run.folder) == before
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_a_run_and_says_how_to_resume_it(run, tmp_path, monkeypatch, small, number, code):
+    (tmp_path / "plugin.py").write_text("")
+    with monkeypatch.context() as patch:
+        patch.setattr(Lines, "on_log", lambda *_: os.kill(os.getpid(), number))
+        flags = ["--task", "transpose", "--dim", "1", *small, "--plugin", "plugin.py", "--out", "run"]
+        found, _, err = run("train", *flags, "--examples", "1280")
+    assert found == code
+    assert err == "stopped at step 10; resume with: learnalg resume run --plugin plugin.py\n"
+    assert not (tmp_path / "run/result.json").exists()
+    code, out, err = run(*err.partition("learnalg ")[2].split())
+    assert (code, err) == (0, "") and "1,280 examples" in out
+    assert run("resume", "run", "--examples", "9999")[0] == 2  # it has finished
+
+
 def test_a_run_is_not_trained_over(run, tiny_run, small, contents):
     before = contents(tiny_run.folder)
     code, _, err = run("train", "--task", "transpose", "--dim", "1", *small, "--out", tiny_run.folder)
@@ -153,6 +170,27 @@ def test_behind_an_encoder_alone_the_output_may_be_written_otherwise(run, tmp_pa
     ours, theirs = load_weights(tmp_path / "run")[0], load_weights("transpose-5")[0]
     assert (ours.data.input_encoding, ours.data.output_encoding) == (theirs.data.input_encoding, "p10")
     assert ours.model == theirs.model
+
+
+def test_a_recipe_says_the_network_itself_and_is_never_passed_over(run, tmp_path):
+    """Next to an encoder alone it may have another decoder; weights that do not fit are refused."""
+    config = load_weights("transpose-5")[0]
+    text = 'preset = "fast-1"\n[data]\ntask = "transpose"\ndim = "5"\ninput_encoding = "{}"\n'
+    text += '[model]\nencoder_layers = 1\ndecoder_layers = {}\ndim_model = {}\nheads = {}\n{}\n[train]\ninit = "{}"\n'
+    model, encoding = config.model, config.data.input_encoding
+    more = "\n".join(f'{name} = "{getattr(model, name)}"' for name in ("input_embedding", "output_embedding"))
+
+    def train(name, layers, init):
+        sizes = (list(model.dim_model), list(model.heads))
+        (tmp_path / f"{name}.toml").write_text(text.format(encoding, layers, *sizes, more, init))
+        return run("train", "--recipe", f"{name}.toml", *FEW, "--out", name)
+
+    assert model.encoder_layers == 1 and model.decoder_layers != 3
+    code, _, err = train("all", 3, "transpose-5")
+    assert code == 2 and "the weights of transpose-5 do not fit" in err
+    code, _, err = train("part", 3, "transpose-5:encoder")
+    assert (code, err) == (0, "")
+    assert load_weights(tmp_path / "part")[0].model.decoder_layers == 3
 
 
 @pytest.mark.parametrize("flags", ["--dim-model 48", "--output-encoding p10", "--decoder-layers 3"])
