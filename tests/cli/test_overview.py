@@ -105,6 +105,8 @@ def test_the_overview_and_the_package_load_neither_torch_nor_numpy():
         ("list recipes", "torch"),
         ("encode 3", "torch"),
         ("train --help", "torch"),
+        ("reproduce table-6 --show", "torch"),
+        ("reproduce --list", "torch"),
         ("list", "torch._dynamo"),
         ("solve eigenvalues-3 three.npy", "torch._dynamo"),
     ],
