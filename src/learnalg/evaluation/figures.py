@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from learnalg.evaluation.measurements import Examples
 from learnalg.tokens.encoding import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from learnalg.evaluation.measurements import Examples
+
 RIGHT, WRONG, QUIET = "#0072b2", "#d55e00", "#555555"  # told apart by colour-blind readers too
 CURVES = (RIGHT, WRONG, "#009e73", "#cc79a7", "#222222")
-STYLE: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {  # matplotlib names all its settings in a type of their own
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -49,7 +50,7 @@ def draw_figures(examples: Examples, found: dict[str, Any], failure: float) -> d
             "condition": _condition(examples, found, failure),
             "vectors": _vectors(examples, failure),
         }
-        return {f"{examples.task}-{name}.svg": _svg(figure) for name, figure in figures.items() if figure is not None}
+        return {f"{examples.task}-{name}.svg": as_svg(figure) for name, figure in figures.items() if figure is not None}
 
 
 def predictors_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -58,16 +59,19 @@ def predictors_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: predictor for name, predictor in known.items() if len(predictor["bins"]) > 1}
 
 
-def _new(panels: int, width: float = 4.2, height: float = 3.4) -> tuple[Figure, list[Axes]]:
+def _new(num: int, width: float = 4.2, height: float = 3.4) -> tuple[Figure, list[Axes]]:
+    return panels(num, 2 if num == 4 else min(num, MOST_COLUMNS), width, height)
+
+
+def panels(num: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     from matplotlib.figure import Figure
 
-    columns = 2 if panels == 4 else min(panels, MOST_COLUMNS)
-    rows = -(-panels // columns)
+    rows = -(-num // columns)
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(panels)]
+    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(num)]
 
 
-def _svg(figure: Figure) -> bytes:
+def as_svg(figure: Figure) -> bytes:
     content = io.BytesIO()
     figure.savefig(content, format="svg", metadata={"Date": None})
     return content.getvalue()

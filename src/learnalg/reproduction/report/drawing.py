@@ -7,32 +7,23 @@ matplotlib takes seconds to load, and is loaded when a figure is drawn; pyplot, 
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from learnalg.evaluation import figures
+from learnalg.evaluation.figures import as_svg, panels
 from learnalg.evaluation.result import Point, Result
 from learnalg.reproduction.experiment import Cell, Experiment
 from learnalg.reproduction.results import load_computed, load_result
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222")  # told apart by all readers
-STYLE: dict[Any, Any] = {  # matplotlib names all its settings in a type of their own
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#e5e5e5",
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "svg.hashsalt": "learnalg",  # the same numbers give the same file
-}
+STYLE = figures.STYLE | {"font.size": 9}
 NORMS = {"l1": "L1", "l2": "L2", "linf": "L-infinity"}  # in a curve -> name
 MOST_COLUMNS = 4
 Results = list[tuple[Cell, Result]]
@@ -54,20 +45,6 @@ def draw(experiment: Experiment, scale: str, root: Path) -> bytes | None:
         if figure is None:
             return None
         return as_svg(figure)
-
-
-def as_svg(figure: Figure) -> bytes:
-    content = io.BytesIO()
-    figure.savefig(content, format="svg", metadata={"Date": None})
-    return content.getvalue()
-
-
-def panels(num: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure
-
-    rows = -(-num // columns)
-    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(num)]
 
 
 def norms(results: Results) -> Figure:

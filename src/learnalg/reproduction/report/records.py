@@ -129,7 +129,8 @@ def learning_curves(results: Mapping[str, Result]) -> bytes:
     """A small panel for each model, as one SVG: accuracy on the validation split against examples."""
     import matplotlib
 
-    from learnalg.reproduction.report.drawing import STYLE, as_svg, panels
+    from learnalg.evaluation.figures import as_svg, panels
+    from learnalg.reproduction.report.drawing import STYLE
 
     curves = {name: result.curve for name, result in in_order(results).items() if result.curve}
     columns = 4

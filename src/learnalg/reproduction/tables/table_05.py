@@ -6,11 +6,11 @@ scale laptop FP15/P1000, of 5x5 matrices the released model, FP15/B1999.
 
 from __future__ import annotations
 
-from learnalg.reproduction.configs import MILLION, by_tolerance, describe, fast, paper, released_cell, slug
+from learnalg.reproduction.configs import MILLION
 from learnalg.reproduction.experiment import Cell, Experiment
+from learnalg.reproduction.tables.table_04 import Columns, products
 
-# encoding, dim and layers, in the paper's order
-COLUMNS = (
+COLUMNS: Columns = (  # encoding, dim and layers, in the paper's order
     ("p10", "5", "2/2"),
     ("p1000", "5", "1/4"),
     ("p1000", "2x13", "4/4"),
@@ -26,17 +26,7 @@ LAPTOP = {7: 300_000, 8: 400_000}  # column -> examples; answers of 2x13 have 16
 
 
 def cells(scale: str) -> list[Cell]:
-    found = []
-    for column, (encoding, dim, layers) in enumerate(COLUMNS):
-        key, shows = slug(encoding, dim), by_tolerance(column + 1)
-        if scale == "paper":
-            found.append(Cell(key, paper("matmul", dim, layers, encoding, 60 * MILLION), shows))
-        elif (encoding, dim) == ("p1000", "5"):
-            found.append(released_cell(key, "matmul-5", "matmul", shows))
-        elif column in LAPTOP:
-            config = fast("matmul", dim, "2/1", LAPTOP[column])
-            found.append(Cell(key, config, shows, note=describe(config)))
-    return found
+    return products(scale, "matmul", COLUMNS, 60 * MILLION, LAPTOP)
 
 
 EXPERIMENT = Experiment("table-5", "Matrix times matrix", cells)
