@@ -120,6 +120,11 @@ def test_quiet_says_nothing(run, small):
     assert run("train", "--task", "transpose", "--dim", "1", *small, "--quiet", "--out", "run") == (0, "", "")
 
 
+def test_of_several_processes_the_first_one_speaks(run, small, monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    assert run("train", "--task", "transpose", "--dim", "1", *small, "--out", "run") == (0, "", "")
+
+
 def test_resume_of_a_finished_run_says_so(run, tiny_run, contents):
     before = contents(tiny_run.folder)
     assert run("resume", tiny_run.folder) == (0, f"{tiny_run.folder} has finished already\n", "")

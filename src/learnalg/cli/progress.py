@@ -5,6 +5,7 @@ eigenvalues 3x3   51,200 / 200,000   loss 1.217   940 examples/s   2:38 left   5
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from learnalg.zoo.index import MODEL_FILE, RESULT_FILE
 def follow(config: RunConfig, out: Path, quiet: bool, again: str, go: Callable[[Watcher], object]) -> int:
     """Trains by `go` and shows how it goes and what came out; `again` is the command that resumes."""
     title = f"{config.data.task} {config.data.dim}"
+    quiet = quiet or os.environ.get("RANK", "0") != "0"  # under torchrun the first process speaks for all
     watching = nullcontext(Silent()) if quiet else watch(title, config.train.num_steps * config.train.batch_size)
     try:
         with watching as watcher:
@@ -28,7 +30,7 @@ def follow(config: RunConfig, out: Path, quiet: bool, again: str, go: Callable[[
     except InterruptedRunError as stop:
         print(f"{stop}; resume with: {again}", file=sys.stderr)
         return 128 + stop.number
-    if not quiet and (out / RESULT_FILE).is_file():  # under torchrun the first process writes it
+    if not quiet:
         from learnalg.cli.terminal import print_report
 
         result = Result.read(out / RESULT_FILE)
