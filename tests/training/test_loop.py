@@ -421,6 +421,16 @@ def test_an_encoder_that_does_not_fit_is_refused(tmp_path, tiny_config, tiny_run
     assert not (tmp_path / "run").exists()
 
 
+def test_a_run_outlives_what_it_started_from(tmp_path, tiny_config, tiny_run):
+    origin = shutil.copytree(tiny_run.folder, tmp_path / "origin")
+    config = tiny_config(examples=4 * 64, eval_every=2 * 64, init=str(origin))
+    with pytest.raises(InterruptedRunError):
+        train(config, tmp_path / "run", watcher=StopAt(2 * 64))
+    shutil.rmtree(origin)
+    found = Result.read(resume(tmp_path / "run").folder / RESULT_FILE).origin
+    assert (found.model, found.part, found.examples) == (str(origin), "all", 8_000)
+
+
 @pytest.mark.parametrize("init", ["missing", "missing:encoder"])
 def test_fine_tuning_from_nothing_is_refused(tmp_path, tiny_config, init):
     with pytest.raises(ValueError, match="unknown run or model 'missing'"):

@@ -23,12 +23,11 @@ def run(arguments: list[str]) -> int:
     command = parse(Resume, "resume", load_plugins(arguments))
     from learnalg.cli.progress import follow
     from learnalg.config import replace_fields
-    from learnalg.training.loop import resume
+    from learnalg.training.loop import is_finished, resume
     from learnalg.training.run import Run
-    from learnalg.zoo.index import RESULT_FILE
 
     config = Run.open(command.run).config
-    if (command.run / RESULT_FILE).is_file():
+    if is_finished(command.run):
         if command.examples is not None:
             raise ValueError(f"{command.run} has finished: fine-tune from its weights with --init {command.run}")
         print(f"{command.run} has finished already")

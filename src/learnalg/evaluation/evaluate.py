@@ -38,7 +38,7 @@ PORTION = 500  # examples that a model reads at once
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model answered on a test set, in batches, and how that was judged."""
+    """What a model predicts on a fixed set, in batches, and how that is judged."""
 
     problem: Problem
     num: int
@@ -95,7 +95,7 @@ def predictions_of(
     beam_width: int = 1,
     constrained: bool = False,
 ) -> Predictions:
-    """A model at work on a fixed set."""
+    """Decodes and judges a fixed set."""
     started = time.perf_counter()
     was_training = model.training
     model.eval()

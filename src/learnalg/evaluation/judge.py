@@ -29,12 +29,12 @@ NORMS: dict[str, Callable[[Floats], Floats]] = {
 
 @dataclass(frozen=True)
 class Judged:
-    """One line an example; errors are infinite where there is no matrix of the right shape."""
+    """One entry for each example. Errors are infinite where there is no matrix of the right shape."""
 
     tasks: Ints
     dims: Ints  # (num, 2)
     reasons: Ints
-    has_matrix: NDArray[np.bool_]  # well-formed, of the right shape, and an answer to the right task
+    has_matrix: NDArray[np.bool_]  # well-formed, of the right shape, and for the right task
     exact: NDArray[np.bool_]
     errors: dict[str, Floats]  # norm -> |residual| / |reference|
     distances: dict[str, Floats]  # norm -> |P - O| / |O|
@@ -46,7 +46,7 @@ class Judged:
 
 
 def judge(problem: Problem, batch: Batch, written: Ints) -> tuple[Judged, Floats]:
-    """Checks decoded sequences; also answers the predicted coefficients, (num, most), NaN where there are none."""
+    """Checks decoded sequences. Also returns the predicted coefficients, (num, most), NaN where there are none."""
     tokenizer = problem.tokenizers[1]
     decoded = tokenizer.decode(written)
     num = len(batch)

@@ -1,4 +1,4 @@
-"""What a run writes down while it trains: metrics.jsonl, which is the truth, and TensorBoard events if asked for."""
+"""What a run logs: metrics.jsonl, and TensorBoard events if asked for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Journal:
     def __init__(self, run: Run, step: int) -> None:
         self.run = run
         self.size = run.config.train.batch_size
-        self.examples, self.since = step * self.size, time.monotonic()  # of the last look at the speed
+        self.examples, self.since = step * self.size, time.monotonic()  # when the speed was last measured
         self.board: Any = None
         if run.config.train.tensorboard and is_first():
             from torch.utils.tensorboard import SummaryWriter
@@ -31,7 +31,7 @@ class Journal:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Time that is not training time."""
+        """Time that does not count for the speed."""
         started = time.monotonic()
         yield
         self.since += time.monotonic() - started

@@ -1,4 +1,4 @@
-"""The loop: batches in, weights out, and nothing lost in between.
+"""The loop: batches in, weights and a result out, nothing lost in between.
 
     >>> run = train(replace_fields(preset("fast"), task="add", dim="2", examples=20_000), Path("runs/add2"))
 
@@ -15,7 +15,7 @@ import json
 import math
 import time
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -80,10 +80,12 @@ def train(config: RunConfig, out: Path, watcher: Watcher | None = None) -> Run:
         check_before_start(config, out)
         state = new_state(config, device)
         set_first_weights(state)
+        origin = origin_of(config)  # now: it may be gone when the run ends
         run = Run.create(out, config) if is_first() else Run(out, config)
         with _lock(run):
             if is_first():
-                run.add_session(device=str(device), threads=config.train.threads)
+                started_from = {"origin": asdict(origin)} if origin else {}
+                run.add_session(device=str(device), threads=config.train.threads, **started_from)
             return _to_the_end(run, state, watcher or Silent())
 
 
@@ -110,7 +112,7 @@ def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None, e
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a run has its result, and the weights that the result is of. A run that stopped early has."""
+    """Whether a run has its result, and the weights of that result. A run that stopped early has both."""
     model, result = folder / MODEL_FILE, folder / RESULT_FILE
     return result.is_file() and model.is_file() and Result.read(result).sha256 == checksum(model)
 
@@ -121,7 +123,7 @@ def _lock(run: Run) -> AbstractContextManager[None]:
 
 
 def settle(config: RunConfig, device: torch.device) -> RunConfig:
-    """Replaces 'auto' by what it means here, so that the run's config says what was done, and is resumed so."""
+    """Replaces 'auto' by its value on this machine: the run's config has it, and resuming uses it."""
     if not config.train.threads:
         config = replace_fields(config, threads=torch.get_num_threads())
     if config.train.precision != "auto":
@@ -146,7 +148,7 @@ def _to_the_end(run: Run, state: TrainState, watcher: Watcher) -> Run:
 
 
 def _take_steps(run: Run, state: TrainState, watcher: Watcher) -> None:
-    """Before each step, and behind the last: a checkpoint if it is time for one, and the end if it has come."""
+    """Before each step, and after the last: a checkpoint if one is due, then the end if it has come."""
     config = run.config.train
     batches = prefetch(TrainingData(run.config), state.step, config.num_steps, config.workers)
     with catch_signals() as signals, closing(batches), closing(Journal(run, state.step)) as journal:
@@ -167,7 +169,7 @@ def _take_steps(run: Run, state: TrainState, watcher: Watcher) -> None:
             if state.step % LOG_EVERY == 0 or is_last:
                 _log(run, state, journal, watcher)
             if is_last or state.step % max(1, round(config.eval_every / config.batch_size)) == 0:
-                state.stopped = _evaluate_along(run, state, journal, watcher)
+                state.stopped = _validate(run, state, journal, watcher)
 
 
 def _log(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> None:
@@ -183,8 +185,8 @@ def _log(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> Non
     state.loss_sum, state.loss_tokens = 0.0, 0
 
 
-def _evaluate_along(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> bool:
-    """On the fixed validation set; whether the criterion to stop early is met, agreed by all processes."""
+def _validate(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> bool:
+    """Evaluates on the validation set. Returns whether the criterion to stop early is met, agreed by all processes."""
     config, reached = run.config.train, torch.zeros(1)
     if is_first():
         wanted = tuple(dict.fromkeys((*TOLERANCES, config.stop_tolerance)))
@@ -204,13 +206,14 @@ def _evaluate_along(run: Run, state: TrainState, journal: Journal, watcher: Watc
 
 
 def _write_result(run: Run, state: TrainState) -> None:
-    """Writes the weights as they are, evaluates them, and writes what came out with their checksum."""
+    """Writes the weights, evaluates them, and writes the result, with the SHA-256 of the weights' file."""
     config = run.config
     sha256 = save_model(run.folder / MODEL_FILE, config, state.model, step=state.step)
     report = evaluate(
         state.model, Problem(config.data), config.train.final_num, config.train.seed, FINAL_TOLERANCES, split="valid"
     )
     sessions = run.sessions()
+    origin = sessions[0].get("origin")
     result = Result(
         config=config,
         steps=state.step,
@@ -219,16 +222,16 @@ def _write_result(run: Run, state: TrainState) -> None:
         parameters=sum(p.numel() for p in state.model.parameters()),
         flops_per_example=flops_per_example(state.model, config),
         report=report,
-        provenance=provenance() | {"sessions": len(sessions), "begun": sessions[0]["time"] if sessions else ""},
+        provenance=provenance() | {"sessions": len(sessions), "begun": sessions[0]["time"]},
         sha256=sha256,
         curve=run.curve(),
-        origin=origin_of(config),
+        origin=Origin(**origin) if origin else None,
     )
     result.write(run.folder / RESULT_FILE)
 
 
 def origin_of(config: RunConfig) -> Origin | None:
-    """What a run started from, and what went into that."""
+    """What a run started from, and all that was spent on that."""
     name, part = config.train.origin
     if not name:
         return None
@@ -240,7 +243,7 @@ def origin_of(config: RunConfig) -> Origin | None:
 
 
 def _save(run: Run, state: TrainState) -> None:
-    """A checkpoint, and the weights for whoever looks in meanwhile."""
+    """A checkpoint, and the weights for those who evaluate a run before its end."""
     if not is_first():
         return
     tensors = {f"model.{name}": tensor for name, tensor in state.model.state_dict().items()}
