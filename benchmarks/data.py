@@ -16,7 +16,6 @@ import time
 from learnalg.config import DataConfig
 from learnalg.data import Stream
 from learnalg.problem import Problem
-from learnalg.problem import Problem
 from learnalg.problems import TASKS
 from learnalg.tokens import ENCODINGS
 
