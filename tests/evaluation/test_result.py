@@ -127,7 +127,8 @@ FREE = ("provenance", "data")  # may be anything
 def test_values_of_a_wrong_type_give_one_line_that_names_them(result, tmp_path):
     """Each value of the file, replaced by each of another kind, is refused in one line; no traceback."""
     path = tmp_path / "a.json"
-    dataclasses.replace(result, report=result.tests["laplace"], tests={}).write(path)
+    short = {"report": result.tests["laplace"], "tests": {}, "curve": result.curve[-1:]}
+    dataclasses.replace(result, **short).write(path)
     values, refused = json.loads(path.read_text()), 0
     for place in leaves(values)[1:]:
         if place[0] == "config" and len(place) > 2:
@@ -154,7 +155,7 @@ def test_values_of_a_wrong_type_give_one_line_that_names_them(result, tmp_path):
                 Result.read(path)
             refused += 1
             assert str(refusal.value).startswith(str(path)) and "\n" not in str(refusal.value)
-    assert refused > 500
+    assert refused > 400
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])

@@ -237,24 +237,18 @@ def start(config, tmp_path, name):
     return process, out
 
 
-@pytest.mark.parametrize(
-    ("number", "code", "changes"),
-    [(signal.SIGKILL, -9, {"workers": 1}), (signal.SIGTERM, 143, {"dropout": 0.2})],
-)
-def test_a_process_that_was_killed_resumes_to_the_same_weights(tmp_path, tiny_config, number, code, changes):
+def test_a_process_that_was_killed_resumes_to_the_same_weights(tmp_path, tiny_config):
     # A checkpoint every step: the kill may well come while one is written.
-    config = tiny_config(
-        batch_size=16, examples=30 * 16, eval_every=9 * 16, eval_num=2, checkpoint_seconds=0, **changes
-    )
+    changes = {"batch_size": 16, "examples": 30 * 16, "eval_every": 9 * 16, "eval_num": 2, "checkpoint_seconds": 0}
+    config = tiny_config(workers=1, dropout=0.2, **changes)
     process, out = start(config, tmp_path, "stopped")
-    process.send_signal(number)
+    process.kill()
     said = process.communicate(timeout=60)[1].decode()
-    assert (process.returncode, said) == (code, "")
+    assert (process.returncode, said) == (-signal.SIGKILL, "")
     assert not (out / RESULT_FILE).exists()
-    if number == signal.SIGKILL:
-        # kill -9 may leave half of anything that was not there before
-        with (out / "metrics.jsonl").open("a") as metrics:
-            metrics.write('{"step": 29, "lo')
+    # kill -9 may leave half of anything that was not there before
+    with (out / "metrics.jsonl").open("a") as metrics:
+        metrics.write('{"step": 29, "lo')
     resume(out)
     straight = train(config, tmp_path / "straight")
     assert_same_weights(straight, out)
