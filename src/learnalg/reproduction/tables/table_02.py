@@ -1,7 +1,7 @@
 """Transposition: exact copies for four encodings, sizes from 5x5 to 30x30 and matrices of variable sizes.
 
-At scale paper 1/1 layers, 256 dimensions, 8 heads; the paper says that it takes a few hours, we take 50 epochs. At
-scale laptop the tokens are looked up and the targets hard, in 1/1 layers of 64 dimensions; variable sizes start from
+At scale paper 1/1 layers, 256 dimensions, 8 heads, and Adam at a constant 1e-4, as the published code trains
+transposition; at most 50 epochs, and the end where 99.5 % are exact on the validation split. At scale laptop the tokens are looked up and the targets hard, in 1/1 layers of 64 dimensions; variable sizes start from
 the released 10x10 model and are tested on 2,000 matrices.
 """
 
@@ -26,6 +26,14 @@ LAPTOP = {  # encoding and sizes -> examples, examples a batch
     ("b1999", "9x11"): (32_000, 32),
     ("b1999", "5-15"): (4_000, 16),
     ("b1999", "5-15x5-15"): (4_000, 16),
+}
+PAPER: dict[str, Any] = {
+    "dim_model": 256,
+    "schedule": "constant",
+    "warmup_steps": 0,
+    "eval_every": 50_000,
+    "stop_accuracy": 0.995,
+    "stop_tolerance": 0.0,
 }
 VARIABLE_FROM = "transpose-10"  # matrices of variable sizes start from the 10x10 model
 
@@ -57,7 +65,7 @@ def cells(scale: str) -> list[Cell]:
                 if (encoding, dim) in {*RELEASED, *LAPTOP}:
                     found.append(laptop_cell(key, encoding, dim, shows))
             elif encoding in ("b1999", "fp15") or dim not in TOO_LONG:
-                found.append(Cell(key, paper("transpose", dim, "1/1", encoding, 50 * EPOCH, dim_model=256), shows))
+                found.append(Cell(key, paper("transpose", dim, "1/1", encoding, 50 * EPOCH, **PAPER), shows))
     return found
 
 
