@@ -57,13 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
-    except Exception as error:
-        from learnalg.cli.plugins import blame
-
-        message = blame(error) or (str(error) if isinstance(error, ValueError | OSError) else "")
-        if not message:
-            raise  # a mistake of ours, with its traceback
-        print(f"learnalg: error: {message}", file=sys.stderr)
+    except (ValueError, OSError) as error:
+        print(f"learnalg: error: {error}", file=sys.stderr)
         return 2
 
 
@@ -74,10 +69,12 @@ def _run(arguments: list[str]) -> int:
     name = arguments[0]
     if name not in COMMANDS:
         raise unknown("command", name, COMMANDS)
+    from learnalg.cli.plugins import PluginErrors
     from learnalg.cli.process import prepare_process
 
     prepare_process()
     try:
-        return int(import_module(f"learnalg.cli.{name}").run(arguments[1:]))
+        with PluginErrors():
+            return int(import_module(f"learnalg.cli.{name}").run(arguments[1:]))
     except SystemExit as stop:  # help was shown, or a signal has stopped a run
         return int(stop.code or 0)

@@ -35,6 +35,19 @@ def plugins_in(arguments: list[str]) -> list[str]:
     return said
 
 
+class PluginErrors:
+    """Errors that a plugin made, of whatever kind, become a ValueError of one line; a mistake of ours keeps its
+    traceback."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        message = blame(error) if isinstance(error, Exception) else ""
+        if message:
+            raise ValueError(message) from None
+
+
 def blame(error: Exception) -> str:
     """What to say of an error that a plugin made, when it was loaded or later; '' for all others."""
     if isinstance(error, SyntaxError):
