@@ -1,8 +1,9 @@
 """Transposition: exact copies for four encodings, sizes from 5x5 to 30x30 and matrices of variable sizes.
 
 At scale paper 1/1 layers, 256 dimensions, 8 heads, and Adam at a constant 1e-4, as the published code trains
-transposition; at most 50 epochs, and the end where 99.5 % are exact on the validation split. At scale laptop the tokens are looked up and the targets hard, in 1/1 layers of 64 dimensions; variable sizes start from
-the released 10x10 model and are tested on 2,000 matrices.
+transposition; at most 50 epochs, less where 99.5 % are exact on the validation split. At scale laptop the tokens are
+looked up and the targets hard, in 1/1 layers of 64 dimensions; variable sizes start from the released 10x10 model and
+are tested on 2,000 matrices.
 """
 
 from __future__ import annotations
