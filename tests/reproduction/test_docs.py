@@ -10,8 +10,8 @@ from learnalg.evaluation.evaluate import evaluate
 from learnalg.evaluation.result import Origin, Result
 from learnalg.files import results_folder
 from learnalg.problem import Problem
-from learnalg.reproduction.docs import README_MARKS, RECORDS_MARKS, between, write_docs
 from learnalg.reproduction.report.records import PROBLEMS, TOLERANCES, headline_table, learning_curves, records_table
+from learnalg.reproduction.report.writing import README_MARKS, RECORDS_MARKS, between, write_docs
 from learnalg.zoo.index import released
 from learnalg.zoo.load import load_model
 

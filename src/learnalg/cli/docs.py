@@ -15,7 +15,7 @@ class Docs:
 
 def run(arguments: list[str]) -> int:
     parse(Docs, "docs", arguments)
-    from learnalg.reproduction.docs import write_docs
+    from learnalg.reproduction.report.writing import write_docs
 
     for path in write_docs(Path()):
         print(path)

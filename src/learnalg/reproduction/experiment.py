@@ -32,7 +32,7 @@ class Shown:
 
     row: int | str
     column: int | str
-    measure: str  # what of the cell's result, see measure.py: 'report/accuracy/l1/0.05', 'reached/0.05/0.99', 'seconds'
+    measure: str  # what of the cell's result, see table.py: 'report/accuracy/l1/0.05', 'reached/0.05/0.99', 'seconds'
     factor: float = 100.0  # shares are shown in percent
     digits: int = 1  # after the point
 
@@ -59,7 +59,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Experiment:
-    name: str  # 'table-6'; its file is table_06.py
+    name: str  # 'table-6'
     title: str
     cells: Callable[[str], list[Cell]] | None = None  # by scale: 'laptop' or 'paper'
     computed: str = ""  # for what needs no training: the name of a function of learnalg.reproduction.computed

@@ -29,7 +29,7 @@ class Comparison:
 
 
 def direction_of(measure: str) -> int:
-    """Whether a higher value of a measure (measure.py) is better."""
+    """Whether a higher value of a measure (table.py) is better."""
     if measure.startswith("after/") or "accuracy/" in measure:
         return HIGHER
     if measure.startswith("reached/") or measure.endswith(("loss", "seconds", "examples")):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from html import escape
 from itertools import groupby
 
 from learnalg.reproduction.report.gathering import Section
-from learnalg.reproduction.report.markup import DASH, element, escape
-from learnalg.reproduction.report.tables import SEPARATOR
+from learnalg.reproduction.report.tables import DASH, SEPARATOR, element
 from learnalg.reproduction.table import Number
 
 LABEL, WIDTH, HEIGHT, HEAD, GAP = 190, 58, 28, 52, 34  # pixels

@@ -9,14 +9,23 @@ Figures are data URIs and not inlined SVG: matplotlib names its parts alike in e
 from __future__ import annotations
 
 import base64
+from html import escape
 from pathlib import Path
 
 from learnalg.reproduction.experiment import paper_numbers
 from learnalg.reproduction.report.comparing import BETTER, CLOSE, EQUAL, MINUS, TIMES, WORSE, Comparison
 from learnalg.reproduction.report.gathering import Document, ReleasedModel, Section
 from learnalg.reproduction.report.heatmap import heatmap
-from learnalg.reproduction.report.markup import element, escape, link, scrolling
-from learnalg.reproduction.report.tables import details_html, folded, runs_html, table_html, tint
+from learnalg.reproduction.report.tables import (
+    details_html,
+    element,
+    folded,
+    link,
+    runs_html,
+    scrolling,
+    table_html,
+    tint,
+)
 
 STYLE = Path(__file__).with_name("page.css")
 HEATMAPS = ("table-12",)

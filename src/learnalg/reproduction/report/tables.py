@@ -8,15 +8,36 @@ number was measured.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from itertools import pairwise
 from typing import Any
 
 from learnalg.reproduction.report.comparing import Comparison
 from learnalg.reproduction.report.gathering import Measured, Section
-from learnalg.reproduction.report.markup import DASH, element, escape, link, scrolling
 from learnalg.reproduction.table import Number
 
+DASH = "\N{EN DASH}"
 SEPARATOR = " / "  # between the levels of a column's name; layers, such as 6/1, have no spaces
+
+
+def element(name: str, content: str = "", **attributes: str | int) -> str:
+    """`class_` and `data_x` become class and data-x; an attribute that is '' is left out."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        for key, value in attributes.items()
+        if value != ""
+    )
+    return f"<{name}{written}>{content}</{name}>"
+
+
+def link(identifier: str, content: str, **attributes: str | int) -> str:
+    """Within the page."""
+    return element("a", content, href=f"#{identifier}", **attributes)
+
+
+def scrolling(content: str, label: str) -> str:
+    """A box of its own for what may be wider than a phone; the tab key reaches it, arrow keys move it."""
+    return element("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)
 
 
 @dataclass(frozen=True)

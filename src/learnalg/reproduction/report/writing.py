@@ -1,4 +1,6 @@
-"""Writes the report: index.html, and report.md with its figures."""
+"""Writes the report: index.html, and report.md with its figures; and what the documentation says of results: the
+README's headline rows, docs/speedrun.md's table, and two figures.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,15 @@ from pathlib import Path
 from learnalg.files import write_whole
 from learnalg.reproduction.experiment import Experiment
 from learnalg.reproduction.report.gathering import gather
+from learnalg.reproduction.report.heatmap import heatmap
 from learnalg.reproduction.report.markdown import figure_name, markdown
 from learnalg.reproduction.report.page import page
+from learnalg.reproduction.report.records import PROBLEMS, headline_table, learning_curves, records_table
+from learnalg.reproduction.results import released_results
+from learnalg.reproduction.tables import EXPERIMENTS
+
+README_MARKS = "<!-- results:begin -->", "<!-- results:end -->"
+RECORDS_MARKS = "<!-- records:begin -->", "<!-- records:end -->"
 
 
 def write_report(experiments: Mapping[str, Experiment], scale: str, root: Path, folder: Path) -> list[Path]:
@@ -21,3 +30,34 @@ def write_report(experiments: Mapping[str, Experiment], scale: str, root: Path, 
     for name, content in contents.items():
         write_whole(folder / name, content)
     return [folder / name for name in ("index.html", "report.md")]
+
+
+def write_docs(root: Path) -> list[Path]:
+    """Answers the files that were not up to date."""
+    results = released_results(root)
+    readme, records = root / "README.md", root / "docs" / "speedrun.md"
+    if not readme.is_file() or not records.is_file():
+        raise ValueError("no README.md and docs/speedrun.md here: `learnalg docs` is for a checkout")
+    out_of_distribution = gather({"table-12": EXPERIMENTS["table-12"]}, "laptop", root)
+    section = next(section for section in out_of_distribution.sections if section.name == "table-12")
+    headline = {name: results[name] for name in PROBLEMS if name in results}
+    contents = {
+        readme: between(readme.read_text(), headline_table(results), README_MARKS).encode(),
+        records: between(records.read_text(), records_table(results), RECORDS_MARKS).encode(),
+        root / "docs" / "learning-curves.svg": learning_curves(headline),
+        root / "docs" / "out-of-distribution.svg": heatmap(section, background="#fff").encode(),
+    }
+    changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]
+    for path in changed:
+        write_whole(path, contents[path])
+    return changed
+
+
+def between(text: str, table: str, marks: tuple[str, str]) -> str:
+    """The text with what stands between the two marks replaced; without the marks, as it is."""
+    begin, end = marks
+    if begin not in text or end not in text:
+        return text
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{table}\n{end}{after}"

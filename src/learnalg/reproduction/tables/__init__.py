@@ -1,83 +1,33 @@
-"""The experiments: one file for each table or figure of the paper, and our own. A new one is a file and a line here."""
+"""The experiments, in the paper's order, then our own. Each file has a group of tables, and lists them at its end: a
+new experiment is an entry there.
+"""
 
 from learnalg.reproduction.experiment import Experiment
 from learnalg.reproduction.tables import (
     ablation,
-    eigenvectors_analysis,
-    figure_1,
-    figure_2,
-    figure_3,
-    inversion_analysis,
-    speed,
-    table_01,
-    table_02,
-    table_03,
-    table_04,
-    table_05,
-    table_06,
-    table_07,
-    table_08,
-    table_09,
-    table_10,
-    table_11,
-    table_12,
-    table_13,
-    table_14,
-    table_15,
-    table_16,
-    table_17,
-    table_18,
-    table_19,
-    table_20,
-    table_21,
-    table_22,
-    table_23,
-    table_24,
-    table_25,
-    table_26,
-    table_27,
-    table_28,
-    table_29,
+    architectures,
+    decompositions,
+    eigenvalues,
+    figures,
+    joint,
+    noise,
+    operations,
+    out_of_distribution,
+    sizes,
+    untrained,
 )
 
-EXPERIMENTS: dict[str, Experiment] = {
-    module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (
-        table_01,
-        table_02,
-        table_03,
-        table_04,
-        table_05,
-        table_06,
-        table_07,
-        table_08,
-        table_09,
-        table_10,
-        table_11,
-        table_12,
-        table_13,
-        table_14,
-        table_15,
-        table_16,
-        table_17,
-        table_18,
-        table_19,
-        table_20,
-        table_21,
-        table_22,
-        table_23,
-        table_24,
-        table_25,
-        table_26,
-        table_27,
-        table_28,
-        table_29,
-        figure_1,
-        figure_2,
-        figure_3,
-        eigenvectors_analysis,
-        inversion_analysis,
-        speed,
-        ablation,
-    )
-}
+FILES = (
+    *(operations, eigenvalues, decompositions, noise, out_of_distribution),
+    *(sizes, architectures, joint, figures, untrained, ablation),
+)
+
+
+def _place(name: str) -> tuple[int, int]:
+    """Tables and then figures by number, all else as the files have it."""
+    kind, _, number = name.partition("-")
+    return ("table", "figure", kind).index(kind), int(number) if number.isdigit() else 0
+
+
+_UNORDERED: dict[str, Experiment] = {experiment.name: experiment for file in FILES for experiment in file.EXPERIMENTS}
+EXPERIMENTS = {name: _UNORDERED[name] for name in sorted(_UNORDERED, key=_place)}

@@ -66,4 +66,4 @@ def cell(problem: str, variant: str, config: RunConfig) -> Cell:
     return Cell(slug(problem, variant, str(config.train.seed)), config, shows)
 
 
-EXPERIMENT = Experiment("ablation", "What each ingredient does", cells, has_paper=False)
+EXPERIMENTS = (Experiment("ablation", "What each ingredient does", cells, has_paper=False),)

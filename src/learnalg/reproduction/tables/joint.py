@@ -1,4 +1,4 @@
-"""Joint training: one model of 5x5 matrices for several problems, accuracy at 5 % tolerance.
+"""Joint training (table 26): one model of 5x5 matrices for several problems, accuracy at 5 % tolerance.
 
 At scale paper P1000 and 6/6 layers (the paper has 4 or 6 and names no encoding), 512 dimensions, 8 heads, 60 million
 examples, 150 million with eigenvectors. At scale laptop TA and TADM, FP15/P1000.
@@ -33,4 +33,4 @@ def cells(scale: str) -> list[Cell]:
     return found
 
 
-EXPERIMENT = Experiment("table-26", "Several problems in one model", cells)
+EXPERIMENTS = (Experiment("table-26", "Several problems in one model", cells),)
