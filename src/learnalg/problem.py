@@ -31,6 +31,8 @@ class Problem:
     def __post_init__(self) -> None:
         config, dims = self.config, self.dims
         _ = self.tokenizers, self.ensemble
+        if config.symmetric and all(task.symmetric for _, task in self.tasks):
+            raise ValueError(f"symmetric: has no effect, task {config.task} draws symmetric matrices anyway")
         for name, task in self.tasks:
             if (task.square or task.symmetric or config.symmetric) and not dims.square:
                 raise ValueError(f"task {name} needs square matrices: dim {config.dim!r} is rectangular")

@@ -8,7 +8,7 @@ import pytest
 REFUSED = {
     "nonsense": "unknown command 'nonsense'",
     "trian": "did you mean 'train'?",
-    "list nonsense": "unknown list 'nonsense'",
+    "list nonsense": "unknown kind 'nonsense'",
     "list task": "did you mean 'tasks'?",
     "train --task nonsense": "unknown task 'nonsense'",
     "train --task eigenvalue": "did you mean 'eigenvalues'?",
@@ -28,6 +28,9 @@ REFUSED = {
     "train --optimizer sgd": "'sgd'",
     "train --schedule linar": "did you mean 'linear'?",
     "train --device tpu": "unknown device 'tpu'",
+    "train --device cdua": "did you mean 'cuda'?",
+    "train --stop-tolerance 0.01": "stop_tolerance 0.01: has no effect without stop_accuracy",
+    "train --symmetric": "symmetric: has no effect",
     "train --nonsense 3": "unknown flag '--nonsense'",
     "train --exampels 3": "did you mean '--examples'?",
     "train --stage 3": "unknown flag '--stage'",

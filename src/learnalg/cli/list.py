@@ -1,4 +1,4 @@
-"""What there is to choose from."""
+"""What there is to choose from. Without a kind: all that is listed without torch, which takes a second to load."""
 
 from __future__ import annotations
 
@@ -92,28 +92,26 @@ def models() -> Lines:
     }
 
 
-KINDS: dict[str, Callable[[], Lines]] = {
-    kind.__name__: kind
-    for kind in (
-        *(tasks, encodings, ensembles, architectures, embeddings, positions),
-        *(optimizers, schedules, presets, recipes, models),
-    )
-}
+WITHOUT_TORCH = (tasks, encodings, ensembles, presets, recipes, models)
+WITH_TORCH = (architectures, embeddings, positions, optimizers, schedules)
+KINDS: dict[str, Callable[[], Lines]] = {kind.__name__: kind for kind in (*WITHOUT_TORCH, *WITH_TORCH)}
 
 
 def run(arguments: list[str]) -> int:
     arguments = load_plugins(arguments)
     if any(a in ("-h", "--help") for a in arguments):
-        print(f"usage: learnalg list [{'|'.join(KINDS)}] [--plugin FILE]\n\nWhat there is to choose from.")
+        print(f"usage: learnalg list [KIND ...] [--plugin FILE]\n\nWhat there is to choose from: {', '.join(KINDS)}.")
         return 0
     for kind in arguments:
         if kind not in KINDS:
-            raise unknown("list", kind, KINDS)
-    for kind in arguments or KINDS:
+            raise unknown("kind", kind, KINDS)
+    for kind in arguments or [kind.__name__ for kind in WITHOUT_TORCH]:
         if len(arguments) != 1:
             print(f"{kind}:")
         lines = KINDS[kind]()
         width = max(18, *map(len, lines)) + 2
         for name, summary in lines.items():
             print(f"{name:<{width}}{summary}".rstrip())
+    if not arguments:
+        print(f"\n`learnalg list KIND` also lists {', '.join(kind.__name__ for kind in WITH_TORCH)}.")
     return 0

@@ -56,6 +56,10 @@ class TrainConfig:
         for name in ("seed", "workers", "threads", "checkpoint_seconds", "stop_tolerance"):
             need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         need(0 <= self.stop_accuracy <= 1, f"stop_accuracy {self.stop_accuracy}: a share from 0 to 1")
+        need(
+            self.stop_accuracy > 0 or self.stop_tolerance == 0.05,
+            f"stop_tolerance {self.stop_tolerance}: has no effect without stop_accuracy",
+        )
 
     @property
     def num_steps(self) -> int:

@@ -14,6 +14,7 @@ import torch.distributed as dist
 
 from learnalg.config import RunConfig
 from learnalg.data import Batch, shard
+from learnalg.naming import unknown
 
 
 class InterruptedRunError(Exception):
@@ -87,7 +88,7 @@ def pick_device(name: str) -> torch.device:
         return torch.device(next(kind for kind in ("cuda", "mps", "cpu") if available[kind]))
     kind, _, index = name.partition(":")
     if kind not in available or (index and not index.isdigit()):
-        raise ValueError(f"unknown device {name!r}; known: auto, cpu, cuda, cuda:N, mps")
+        raise unknown("device", name, ("auto", "cpu", "cuda", "cuda:N", "mps"))
     if not available[kind] or (kind == "cuda" and index and int(index) >= torch.cuda.device_count()):
         raise ValueError(f"device {name} is not available here")
     return torch.device(name)
