@@ -18,7 +18,6 @@ PAGES = [
     *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != "log.md"),
 ]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-FOLDERS = ("src", "tests", "docs", "results", "examples", "benchmarks")
 HISTORY = "at commit `"  # what follows in the paragraph is no file of today
 
 

@@ -76,7 +76,7 @@ def test_a_file_is_flushed_before_it_takes_its_place(tmp_path, monkeypatch):
 def test_what_is_no_safetensors_file_is_refused(tmp_path, content):
     path = tmp_path / "a.safetensors"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"a.safetensors is no safetensors file, or is damaged"):
+    with pytest.raises(ValueError, match=r"a.safetensors is not a safetensors file, or is damaged"):
         load_tensors(path)
 
 
@@ -84,7 +84,7 @@ def test_a_truncated_safetensors_file_is_refused(tmp_path):
     path = tmp_path / "a.safetensors"
     save_tensors(path, TENSORS, {})
     path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(ValueError, match="no safetensors file, or is damaged"):
+    with pytest.raises(ValueError, match="not a safetensors file, or is damaged"):
         load_tensors(path)
 
 
@@ -107,7 +107,7 @@ class Trap:
 def test_a_pickle_is_refused_and_not_executed(tmp_path, write):
     path, sprung = tmp_path / "a.safetensors", tmp_path / "sprung"
     write(Trap(sprung), path)
-    with pytest.raises(ValueError, match="no safetensors file"):
+    with pytest.raises(ValueError, match="not a safetensors file"):
         load_tensors(path)
     assert not sprung.exists()
     pickle.loads(pickle.dumps(Trap(sprung)))  # the trap does work

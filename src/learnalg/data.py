@@ -61,7 +61,7 @@ class Stream:
         self.problem, self.seed, self.split, self.batch_size = problem, seed, split, batch_size
 
     def batch(self, index: int, kind: tuple[int, int, int] | None = None) -> Batch:
-        """`kind`: the task and m x n of all examples, where they are not to be drawn."""
+        """`kind`: the task and m x n of all examples, where they are given and not drawn."""
         rng = np.random.default_rng([self.seed, SPLITS.index(self.split), index])
         problem, num = self.problem, self.batch_size
         target = problem.tokenizers[1]

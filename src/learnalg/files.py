@@ -117,7 +117,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         with safetensors.safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
     except safetensors.SafetensorError as error:
-        raise ValueError(f"{path} is no safetensors file, or is damaged: {error}") from None
+        raise ValueError(f"{path} is not a safetensors file, or is damaged: {error}") from None
 
 
 def results_folder() -> Path:

@@ -1,4 +1,4 @@
-"""Trained models as NumPy's functions: the same arguments, the same returns, and a proof of how wrong they are at most.
+"""Trained models as NumPy's functions: the same arguments, the same returns, and a proven bound on the error.
 
     >>> from learnalg import linalg
     >>> linalg.eigvalsh(A)                          # as numpy.linalg.eigvalsh: ascending, any leading shape
@@ -6,10 +6,11 @@
     >>> linalg.eigh(A, refine=True)                 # the model proposes, a classical iteration makes it exact
 
 Every function takes `model` (the best released one for the size, if not given), `rescale` (inputs are brought to the
-scale of the model's training, and answers back), `refine`, `fallback` (NumPy's answer where refining is not certified),
-`allow_outside` (a size that the model was not trained for: a warning, not an error) and `details` (a Solution).
+scale of the model's training, and answers are scaled back), `refine`, `fallback` (NumPy's answer where refining is not
+certified), `allow_outside` (a size that the model was not trained for: a warning, not an error) and `details` (a
+Solution).
 
-An answer that is not proven to be right within 5 % comes with an UntrustedWarning. `refine=True` raises LinAlgError
+An answer whose error is not proven to be below 5 % comes with an UntrustedWarning. `refine=True` raises LinAlgError
 where nothing can be certified, unless there is a fallback.
 """
 
@@ -44,7 +45,7 @@ TRUSTED = 0.05  # a proven bound of the relative error (L1) below this
 
 
 class UntrustedWarning(UserWarning):
-    """An answer is not proven to be right."""
+    """The error of an answer is not proven to be small."""
 
 
 class EighResult(NamedTuple):
@@ -60,7 +61,7 @@ class SVDResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Solution:
-    """What a model answered for a stack of problems, and what is known of that. np.asarray(solution) is the value."""
+    """The answers of a model to a stack of problems, and what is known of them. np.asarray(solution) is the value."""
 
     task: str
     model: str
@@ -147,11 +148,11 @@ def solve(
 
 
 def _stacks(task: str, operands: tuple[ArrayLike, ...]) -> tuple[list[Floats], tuple[int, ...]]:
-    """Operands as (num, rows, cols), and the leading shape; NumPy's errors for what is no matrix."""
+    """Operands as (num, rows, cols), and the leading shape; NumPy's errors for what is not a matrix."""
     arrays = [np.asarray(operand) for operand in operands]
     for array in arrays:
         if array.dtype.kind not in "biuf":
-            raise TypeError(f"array type {array.dtype} is not a real number's")
+            raise TypeError(f"array type {array.dtype} is not of real numbers")
         if array.ndim < 2:
             raise LinAlgError(f"{array.ndim}-dimensional array given. Array must be at least two-dimensional")
     lead = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
@@ -193,7 +194,7 @@ def _factors(arrays: list[Floats], scaling: Scaling, model: Model) -> list[Float
 
 
 def _refined(solution: Solution, fallback: bool) -> Solution:
-    """The same problems, solved to rounding and certified, each from where the model ended."""
+    """The same problems, solved to rounding error and certified, starting from the predictions."""
     if solution.task not in REFINEMENTS:
         raise ValueError(
             f"{solution.task} is not refined: its proof computes it again; tasks: {', '.join(REFINEMENTS)}"
@@ -265,7 +266,7 @@ def _answer(task: str, operands: tuple[ArrayLike, ...], how: dict[str, Any]) -> 
     if not details and solution.is_certified is None and not solution.trusted.all():
         num, bad = solution.trusted.size, int((~solution.trusted).sum())
         warnings.warn(
-            f"{bad} of {num} answers of {solution.model} are not proven to be right within {100 * TRUSTED:g} %",
+            f"{bad} of {num} answers of {solution.model} have no proof of an error below {100 * TRUSTED:g} %",
             UntrustedWarning,
             stacklevel=3,
         )

@@ -42,7 +42,7 @@ class Problem:
             if config.symmetric and has_rectangles:
                 raise ValueError(f"task {name} has operands that cannot be symmetric")
             if config.triangle and (len(shapes) > 1 or not (task.symmetric or config.symmetric)):
-                raise ValueError(f"triangle: task {name} here reads other matrices than a symmetric one")
+                raise ValueError(f"triangle: task {name} does not read one symmetric matrix")
             for ensemble in config.ensemble:
                 if ensemble in SQUARE_ENSEMBLES and has_rectangles:
                     raise ValueError(f"ensemble {ensemble!r} draws square matrices, and task {name} here needs others")

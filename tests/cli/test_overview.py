@@ -156,6 +156,11 @@ def test_lists_name_all_with_a_summary(run, kind):
     assert all(len(line.split()) > 1 for line in out.splitlines())
 
 
+@pytest.mark.parametrize("kind", ["architectures", "embeddings", "positions", "optimizers", "schedules"])
+def test_a_summary_from_a_docstring_is_a_whole_sentence(run, kind):
+    assert all(line.endswith(".") for line in run("list", kind)[1].splitlines())
+
+
 def test_list_alone_lists_or_names_every_kind(run):
     _, out, _ = run("list")
     assert set(LISTS) <= set(re.findall(r"[a-z]+", out))

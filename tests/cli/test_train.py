@@ -216,7 +216,7 @@ def test_fine_tuning_says_that_it_sees_the_same_examples(run, tiny_run, flags, i
         *("train", "--init", tiny_run.folder, *same.split(), "--final-num", "5", "--out", "run", *flags.split())
     )
     assert code == 0
-    assert ("has learned from these examples (seed" in err) == is_said
+    assert ("was trained on these examples (seed" in err) == is_said
 
 
 # Disks.

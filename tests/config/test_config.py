@@ -197,7 +197,7 @@ def test_a_dict_may_leave_out_what_is_default():
     ("values", "complaint"),
     [
         ({"optimizer": {}}, "unknown table 'optimizer': did you mean 'optim'"),
-        ({"data": 1}, "data is no table"),
+        ({"data": 1}, "data is not a table"),
         ({"data": {"dims": "5"}}, "unknown key in data 'dims': did you mean 'dim'"),
         ({"train": {"Seed": 1}}, "unknown key in train 'Seed': did you mean 'seed'"),
         ({"train": {"examples": "many"}}, "examples 'many': must be a whole number"),
@@ -210,9 +210,9 @@ def test_a_dict_may_leave_out_what_is_default():
         ({"data": {"symmetric": "false"}}, "symmetric 'false': must be true or false"),
         ({"model": {"heads": [7]}}, "7 heads"),
         ({"mix": {"mix_share": 0.5, "mix_dim": 3}}, "mix_dim 3: must be text"),
-        ({"stage": {"examples": 5}}, "stage is no list of tables"),
+        ({"stage": {"examples": 5}}, "stage is not a list of tables"),
         ({"stage": [{"dim": "3"}]}, "stage needs examples"),
-        ({"stage": [5]}, "stage 5 is no table"),
+        ({"stage": [5]}, "stage 5 is not a table"),
         ({"stage": [{"examples": 5, "dims": "3"}]}, "unknown key in stage 'dims'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Results are one versioned type: they come back as they were written, and what is no result is refused by name."""
+"""Results are one versioned type: they come back as they were written, and what is not a result is refused by name."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_another_version_is_refused(write, version):
         if version is None:
             del values["version"]
 
-    expected = f"changed.json is no result of this version ({version!r}, not {VERSION})"
+    expected = f"changed.json is not a result of this version ({version!r}, not {VERSION})"
     with pytest.raises(ValueError, match=re.escape(expected)):
         Result.read(write(change))
 

@@ -68,7 +68,7 @@ def test_a_budget_that_would_have_gone_another_way_is_refused_and_nothing_is_cha
         ValueError, match="examples 576: with this budget the first 256 examples would have had other learning rates"
     ):
         resume(stopped.folder, examples=9 * 64)  # the learning rate would fall from step 3 on
-    with pytest.raises(ValueError, match="examples 64: the run has learned from 256 already"):
+    with pytest.raises(ValueError, match="examples 64: the run was trained on 256 already"):
         resume(stopped.folder, examples=64)
     assert {p: p.read_bytes() for p in stopped.folder.rglob("*") if p.is_file()} == before
     assert resume(stopped.folder).config == stopped.config

@@ -186,13 +186,13 @@ def test_models_of_symmetric_matrices_refuse_others(untrained, task):
     """They answered nonsense."""
     model = untrained(task=task, dim="2", symmetric=True)
     assert np.isfinite(model.solve([[1.0, 2.0], [2.0, 4.0]])).all()
-    with pytest.raises(ValueError, match="knows symmetric matrices only"):
+    with pytest.raises(ValueError, match="was trained on symmetric matrices only"):
         model.solve(MATRIX)
 
 
 def test_both_operands_of_a_symmetric_model_are_symmetric(untrained):
     model = untrained(task="add", dim="2", symmetric=True)
-    with pytest.raises(ValueError, match="knows symmetric matrices only"):
+    with pytest.raises(ValueError, match="was trained on symmetric matrices only"):
         model.solve(np.eye(2), MATRIX)
 
 

@@ -1,2 +1,2 @@
-"""What can be said of an answer without knowing the right one: how wrong it is at most (`proofs`), and how to make it
-right to the last digits (`refine`). NumPy only; nothing here knows a model."""
+"""What can be said about an answer without knowing the right one: a bound on its error (`proofs`), and iterations that
+make it accurate to the last digits (`refine`). NumPy only; nothing here knows a model."""

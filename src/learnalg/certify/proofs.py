@@ -1,10 +1,10 @@
-"""How wrong an answer is at most, proven without knowing the right one.
+"""Bounds on the error of an answer, proven without knowing the right one.
 
     >>> bound = PROOFS["eigenvalues"](task, inputs, predicted)  # relative, in the L1 norm, as accuracies are
     >>> trusted = bound < 0.05
 
 Sums, products and transposes are computed again. Inverses, eigenvectors and singular vectors are judged by their own
-residual, which is how the paper judges them too: |A P - I|, |H^T A H - D|, |U^T A V - S|. Eigenvalues and singular
+residual, as in the paper: |A P - I|, |H^T A H - D|, |U^T A V - S|. Eigenvalues and singular
 values are counted: by Sylvester's law of inertia, the negative pivots of A - x I are the eigenvalues below x. So a
 predicted eigenvalue is within t of the true one if few enough are below x - t and enough below x + t.
 """

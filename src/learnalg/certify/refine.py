@@ -1,4 +1,4 @@
-"""From a prediction to a certified answer: classical iterations that start where the model ended, and their proofs.
+"""From a prediction to a certified answer: classical iterations that start from the prediction, and their proofs.
 
     >>> X, certificate = refine_inverse(A, predicted)
     >>> certificate.error.max(), certificate.is_certified.all()
@@ -6,15 +6,15 @@
 Everything works on stacks of shape (num, n, n), in double precision. What is certified is certified by a residual that
 bounds the error, whatever the prediction was:
 
-inverse       Newton-Schulz, X <- X (2 I - A X). Where |I - A X| = r < 1 in some norm, A is regular and
+inverse       Newton-Schulz, X <- X (2 I - A X). Where |I - A X| = r < 1 in some norm, A is invertible and
               |A^-1 - X| <= |X| r / (1 - r).
 eigenvectors  cyclic Jacobi rotations of H^T A H, for H the nearest orthogonal matrix to the predicted vectors. Where V
               is orthogonal, each eigenvalue of A is within |A V - V D| of one of D, in order.
-eigenvalues   sections of intervals around the predicted ones, in which eigenvalues are counted (`proofs`).
+eigenvalues   multisection of intervals around the predicted ones; eigenvalues are counted as in `proofs`.
 SVD           one-sided Jacobi rotations of A V, for V the predicted right vectors.
 
-Newton-Schulz converges only from near by: elsewhere the residual stays large, and nothing is certified. Jacobi
-converges from everywhere: a good start saves sweeps.
+Newton-Schulz converges only from a close start: elsewhere the residual stays large, and nothing is certified. Jacobi
+converges from any start: a good one saves sweeps.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ROUNDING = np.finfo(float).eps
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proven of each answer of a stack."""
+    """What is proven about each answer of a stack."""
 
     residual: Floats  # relative, as the problem defines it
     error: Floats  # a bound of the relative error in the Frobenius norm, infinite where nothing is proven
@@ -60,7 +60,7 @@ def _share(part: Floats, whole: Floats) -> Floats:
 
 
 def newton_schulz_start(A: Floats) -> Floats:
-    """The standard start, A^T / (|A|_1 |A|_inf), from which the iteration converges for every regular matrix."""
+    """The standard start, A^T / (|A|_1 |A|_inf), from which the iteration converges for every invertible matrix."""
     columns, rows = np.abs(A).sum(-2).max(-1), np.abs(A).sum(-1).max(-1)
     return A.swapaxes(-1, -2) / (columns * rows)[:, None, None]
 
@@ -154,8 +154,8 @@ def refine_eigenvectors(
 
 
 def refine_eigenvalues(A: Floats, start: Floats) -> tuple[Floats, Certificate]:
-    """Eigenvalues, largest first, by sections: an interval around each predicted one, cut in 16 again and again; the
-    eigenvalues below each cut are counted. Nothing is certified where the interval does not hold it."""
+    """Eigenvalues, largest first, by multisection: an interval around each predicted one is cut in 16 again and again;
+    the eigenvalues below each cut are counted. Nothing is certified where the eigenvalue is outside its interval."""
     values = -np.sort(-np.where(np.isfinite(start), start, 0.0), axis=1)
     n = values.shape[1]
     below_of = np.arange(n)[::-1]

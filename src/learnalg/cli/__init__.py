@@ -1,6 +1,6 @@
 """The command line: what there is, and where it is. Thin, so that `learnalg --help` answers at once.
 
-A command is a module here of the same name, with a function `run` that takes the arguments and answers the exit code.
+A command is a module here of the same name, with a function `run` that takes the arguments and returns the exit code.
 A new one is a file and a line in COMMANDS.
 """
 
@@ -23,7 +23,7 @@ COMMANDS = {  # name -> summary
     "reproduce": "run a table or figure of the paper, beside its numbers",
     "report": "write all tables and figures beside the paper's, as a page and Markdown",
     "docs": "regenerate the tables and figures of the documentation from results",
-    "release": "make a finished run a released model",
+    "release": "turn a finished run into a released model",
     "bench": "measure the speed of this machine",
     "encode": "numbers to tokens",
     "decode": "tokens to numbers",
@@ -46,7 +46,7 @@ commands:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes: 0 well, 1 a model that does not verify, 2 refused, 130 and 143 stopped by a signal."""
+    """Exit codes: 0 success, 1 a model that does not verify, 2 refused, 130 and 143 stopped by a signal."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = _run(arguments)

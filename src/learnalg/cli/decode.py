@@ -12,7 +12,7 @@ def run(arguments: list[str]) -> int:
     ids = {token: k for k, token in enumerate(encoding.tokens)}
     strange = [token for token in tokens if token not in ids]
     if strange:
-        raise ValueError(f"{strange[0]!r} is no token of this encoding")
+        raise ValueError(f"{strange[0]!r} is not a token of this encoding")
     width = len(encoding.slots)
     if len(tokens) % width:
         raise ValueError(f"{len(tokens)} tokens: a number has {width}")

@@ -23,7 +23,7 @@ def run(arguments: list[str]) -> int:
 
 
 def encoding_and_items(command: str, what: str, arguments: list[str]) -> tuple[Encoding, list[str]]:
-    """Not by flags.py: '-6.02e23', '-' and '-602' are values here."""
+    """Not parsed by flags.py: '-6.02e23', '-' and '-602' are values here."""
     arguments = load_plugins(arguments)
     if any(a in ("-h", "--help") for a in arguments):
         known = ", ".join(ENCODINGS)

@@ -3,8 +3,8 @@
     >>> parse(Verify, "verify", ["eigenvalues-8", "--num", "1e3"])
     Verify(models=('eigenvalues-8',), num=1000)
 
-A field of another dataclass is a group of flags. What was said is kept apart from what is the default, so that a
-preset, a recipe or the config of another model can stand in between.
+A field of another dataclass is a group of flags. Given values are kept apart from defaults, so that a preset, a recipe
+or the config of another model can stand in between.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ optimizers or schedules."
 
 @dataclass(frozen=True)
 class Flag:
-    """A field as the command line has it."""
+    """A field as a flag."""
 
     field: str
     hint: Any  # its type, of one item where it takes several
@@ -53,14 +53,14 @@ class Flag:
 
 
 def parse(command: type[Command], name: str, arguments: list[str]) -> Command:
-    """The command's dataclass, with what was said. `--help` prints all flags and ends."""
+    """The command's dataclass, with the given values. `--help` prints all flags and exits."""
     return build(command, said_in(command, name, arguments))
 
 
 def said_in(
     command: type, name: str, arguments: list[str], first: tuple[str, ...] = (), default: Any = None
 ) -> dict[str, Any]:
-    """Field -> value, of what was said. Help shows the fields `first` first, and the values of `default`."""
+    """Field -> value, of the given flags. Help shows the fields `first` first, and the values of `default`."""
     parser = _Parser(name, command, first, default)
     if any(argument in ("-h", "--help") for argument in arguments):
         parser.print_help()
@@ -69,7 +69,7 @@ def said_in(
 
 
 def build(kind: Any, said: dict[str, Any], default: Any = None) -> Any:
-    """A dataclass of what was said, and else of the default's values or of its own."""
+    """A dataclass with the given values; others come from `default`, or are its own defaults."""
     hints = typing.get_type_hints(kind)
     values = {}
     for field in dataclasses.fields(kind):
@@ -118,7 +118,7 @@ class _Parser(argparse.ArgumentParser):
             group.add_argument(flag.field, metavar=flag.field.upper(), nargs=nargs, **options)
         elif flag.hint is bool:
             opposite = flag.text.replace("--", "--no-", 1)
-            for text, value in ((flag.text, True), (opposite, False)):  # help shows what changes something
+            for text, value in ((flag.text, True), (opposite, False)):  # help shows the form that changes the default
                 shown = options["help"] if value != bool(flag.default) else argparse.SUPPRESS
                 group.add_argument(text, action="store_const", const=value, dest=flag.field, help=shown)
         else:
@@ -139,7 +139,7 @@ class _Parser(argparse.ArgumentParser):
             error = unknown("flag", name, texts)
             raise ValueError(str(error).partition("known:")[0].strip(" :") + f" (see {self.prog} --help)")
         if rest:
-            raise ValueError(f"what is {rest[0]!r}? (see {self.prog} --help)")
+            raise ValueError(f"unexpected argument {rest[0]!r} (see {self.prog} --help)")
         said = {}
         for field, value in vars(known).items():
             flag = self.flags[field]
@@ -158,7 +158,7 @@ class _Formatter(argparse.HelpFormatter):
 
 
 def _groups(command: Any, default: Any, title: str = "") -> Iterator[tuple[str, list[Flag]]]:
-    """The flags of a dataclass, then those of the dataclasses in it with what they say of themselves."""
+    """The flags of a dataclass, then those of the dataclasses in it, each group with its title."""
     hints, comments = typing.get_type_hints(command, include_extras=True), _comments(command)
     own, nested = [], []
     for field in dataclasses.fields(command):
@@ -172,7 +172,7 @@ def _groups(command: Any, default: Any, title: str = "") -> Iterator[tuple[str, 
         arguments = [item for item in typing.get_args(hint) if item is not type(None)]
         is_several = typing.get_origin(hint) is tuple
         if dataclasses.is_dataclass(arguments[0] if arguments else None):
-            continue  # a list of tables, such as the stages of a recipe, is no flag
+            continue  # a list of tables, such as the stages of a recipe, is not a flag
         if is_several or type(None) in typing.get_args(hint):
             hint = arguments[0]
         is_required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
@@ -190,7 +190,7 @@ def _default_of(field: dataclasses.Field[Any]) -> Any:
 
 
 def _comments(kind: type) -> dict[str, str]:
-    """Field -> the comment behind it."""
+    """Field -> the comment at the end of its line."""
     return dict(re.findall(r"^    (\w+): .*?  # (.*)$", inspect.getsource(kind), re.MULTILINE))
 
 

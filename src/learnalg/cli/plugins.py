@@ -12,7 +12,7 @@ _LOADED: list[Path] = []
 
 
 def load_plugins(arguments: list[str]) -> list[str]:
-    """Runs the files given by --plugin; answers the other arguments."""
+    """Runs the files given by --plugin; returns the other arguments."""
     while True:
         name, arguments = take(arguments, "--plugin")
         if not name:
@@ -26,7 +26,7 @@ def load_plugins(arguments: list[str]) -> list[str]:
 
 
 def plugins_in(arguments: list[str]) -> list[str]:
-    """The flags of all plugins, to be said again."""
+    """The --plugin flags, to repeat them in another command."""
     said: list[str] = []
     value, arguments = take(arguments, "--plugin")
     while value:
@@ -36,7 +36,7 @@ def plugins_in(arguments: list[str]) -> list[str]:
 
 
 class PluginErrors:
-    """Errors that a plugin made, of whatever kind, become a ValueError of one line; a mistake of ours keeps its
+    """Errors of whatever kind that a plugin caused become a ValueError of one line; a mistake of ours keeps its
     traceback."""
 
     def __enter__(self) -> None:
@@ -49,7 +49,7 @@ class PluginErrors:
 
 
 def blame(error: Exception) -> str:
-    """What to say of an error that a plugin made, when it was loaded or later; '' for all others."""
+    """The message for an error that a plugin caused, when it was loaded or later; '' for all others."""
     if isinstance(error, SyntaxError):
         places = [(error.filename or "", error.lineno)]
     else:

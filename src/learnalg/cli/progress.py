@@ -1,4 +1,4 @@
-"""What a person sees of a training: one live line in a terminal, plain lines elsewhere.
+"""What a user sees of a run: one live line in a terminal, plain lines elsewhere.
 
 eigenvalues 3x3   51,200 / 200,000   loss 1.217   940 examples/s   2:38 left   5%: 62.1  2%: 9.8  1%: 1.2
 """
@@ -20,9 +20,9 @@ from learnalg.zoo.index import MODEL_FILE, RESULT_FILE
 
 
 def follow(config: RunConfig, out: Path, quiet: bool, again: str, go: Callable[[Watcher], object]) -> int:
-    """Trains by `go` and shows how it goes and what came out; `again` is the command that resumes."""
+    """Calls `go`, which trains, and shows the progress and the result; `again` is the command that resumes."""
     title = f"{config.data.task} {config.data.dim}"
-    quiet = quiet or os.environ.get("RANK", "0") != "0"  # under torchrun the first process speaks for all
+    quiet = quiet or os.environ.get("RANK", "0") != "0"  # under torchrun the first process prints for all
     watching = nullcontext(Silent()) if quiet else watch(title, config.train.num_steps * config.train.batch_size)
     try:
         with watching as watcher:

@@ -1,4 +1,4 @@
-"""Make a finished run a released model."""
+"""Turn a finished run into a released model."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from learnalg.cli.plugins import load_plugins
 
 @dataclass(frozen=True)
 class Release:
-    """Make a finished run a released model: its weights and card go to the package's zoo, its result with its accuracy
-    on the test split to results/. The run must have been trained from a clean commit."""
+    """Turn a finished run into a released model: its weights and card go to the package's zoo, its result with its
+    accuracy on the test split to results/. The run must have been trained from a clean commit."""
 
     run: Folder  # the run's folder
     name: Name  # name of the model, such as eigenvalues-5
-    note: str = ""  # what a reader of the card must know
-    uncommitted: str = ""  # what was not committed when the run was resumed
-    replace: bool = False  # replace a released model of that name
+    note: str = ""  # a note for the card
+    uncommitted: str = ""  # describes the uncommitted changes with which the run was resumed
+    replace: bool = False  # replace the released model of that name
 
 
 def run(arguments: list[str]) -> int:

@@ -22,7 +22,7 @@ class Report:
 def run(arguments: list[str]) -> int:
     command = parse(Report, "report", load_plugins(arguments))
     if command.out.exists() and not command.out.is_dir():
-        raise ValueError(f"--out {command.out} is no folder")
+        raise ValueError(f"--out {command.out} is not a folder")
     from learnalg.reproduction.report.writing import write_report
     from learnalg.reproduction.tables import EXPERIMENTS
 

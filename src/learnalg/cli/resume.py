@@ -15,7 +15,7 @@ class Resume:
 
     run: Folder  # the run's folder
     checkpoint: str = ""  # a checkpoint by name; none: the newest
-    examples: int | None = None  # another budget: all examples of the run
+    examples: int | None = None  # another budget: training examples in all
     quiet: bool = False  # no progress
 
 

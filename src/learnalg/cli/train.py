@@ -41,12 +41,12 @@ def run(arguments: list[str]) -> int:
     again = " ".join(["learnalg resume", str(out), *plugins_in(arguments)])
     if config.train.init and not quiet and _sees_again(config):
         name, seed = config.train.origin[0], config.train.seed
-        print(f"{name} has learned from these examples (seed {seed}): --seed N for new ones", file=sys.stderr)
+        print(f"{name} was trained on these examples (seed {seed}): --seed N draws new ones", file=sys.stderr)
     return follow(config, out, quiet, again, lambda watcher: train(config, out, watcher))
 
 
 def _said_and_base(arguments: list[str]) -> tuple[dict[str, Any], RunConfig]:
-    """What the flags say, and what holds where they say nothing: a recipe, or a preset with the network of --init."""
+    """The given flags, and the config that they change: of a recipe, or of a preset with the network of --init."""
     is_help = any(argument in ("-h", "--help") for argument in arguments)
     asked = [argument for argument in arguments if argument not in ("-h", "--help")]
     said = said_in(Train, "train", asked)
@@ -63,8 +63,8 @@ def _said_and_base(arguments: list[str]) -> tuple[dict[str, Any], RunConfig]:
 
 
 def _like_origin(base: RunConfig, init: str) -> RunConfig:
-    """Weights fit the network and the encodings that they were trained with: these are taken over. Behind an encoder
-    alone the output may be written otherwise."""
+    """Weights fit the network and the encodings that they were trained with: these are taken over. With an encoder
+    alone the output may have another encoding."""
     from learnalg.zoo.load import load_weights
 
     name, part = TrainConfig(init=init).origin

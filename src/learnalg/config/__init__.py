@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RunConfig:
-    """All of a run."""
+    """The whole config of a run."""
 
     data: DataConfig = field(default_factory=DataConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -64,14 +64,14 @@ def to_dict(config: RunConfig) -> dict[str, Any]:
 
 
 def from_dict(values: dict[str, Any]) -> RunConfig:
-    """The tables data, model, optim, train, mix and a list of stages; what they do not say has its default. A typo is
+    """The tables data, model, optim, train, mix and a list of stages; a missing field has its default. A typo is
     an error."""
     parts = {name: hint for name, hint in typing.get_type_hints(RunConfig).items() if name != "stage"}
     for table, entries in values.items():
         if table not in (*parts, "stage"):
             raise ValueError(f"config: {unknown('table', table, (*parts, 'stage'))}")
         if not isinstance(entries, (list, tuple) if table == "stage" else dict):
-            raise ValueError(f"config: {table} is no {'list of tables' if table == 'stage' else 'table'}")
+            raise ValueError(f"config: {table} is not a {'list of tables' if table == 'stage' else 'table'}")
     built: dict[str, Any] = {
         table: _from_table(parts[table], table, entries) for table, entries in values.items() if table != "stage"
     }
@@ -81,7 +81,7 @@ def from_dict(values: dict[str, Any]) -> RunConfig:
 def _from_table(kind: Any, table: str, entries: Any) -> Any:
     known = [f.name for f in dataclasses.fields(kind)]
     if not isinstance(entries, dict):
-        raise ValueError(f"config: {table} {entries!r} is no table")
+        raise ValueError(f"config: {table} {entries!r} is not a table")
     for name in entries:
         if name not in known:
             raise ValueError(f"config: {unknown(f'key in {table}', name, known)}")
@@ -99,7 +99,7 @@ def _is_required(entry: dataclasses.Field[Any]) -> bool:
 def replace_fields(config: RunConfig, **changes: Any) -> RunConfig:
     """Fields by their own names, wherever they live: replace_fields(config, dim='3', examples=1000).
 
-    A field that has one value or one a side takes the value alone too: dim_model=128."""
+    A field with one value, or one for each side, also takes a plain value: dim_model=128."""
     parts: dict[str, Any] = {"stage": changes.pop("stage", config.stage)}
     for part in dataclasses.fields(config):
         if part.name == "stage":

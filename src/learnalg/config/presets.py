@@ -2,8 +2,8 @@
 
     >>> config = replace_fields(preset("fast"), task="add", dim="3", examples=50_000)
 
-A preset does not move under a recipe: its name has a version, a recipe names it with that version, and a change of the
-network is a new version. A name without a version is the newest.
+A preset never changes: its name has a version, a recipe names it with that version, and another network is a new
+version. A name without a version means the newest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from learnalg.config import ModelConfig, OptimConfig, RunConfig, TrainConfig, replace_fields
 from learnalg.naming import unknown
 
-# What the paper's section 3 says, with the model of its hardest problems.
+# As in the paper's section 3, with the model of its hardest problems.
 PAPER = RunConfig(optim=OptimConfig(schedule="cosine:lowest=1e-5,period=4000000"))
 
 _OPTIM = OptimConfig(
@@ -24,7 +24,7 @@ _OPTIM = OptimConfig(
     soft_width=3.0,
 )
 
-# What learned from few examples before relations, products and loops came.
+# The network that learned from few examples before relations, products and loops.
 FAST_1 = RunConfig(
     model=ModelConfig(
         encoder_layers=4,
@@ -41,8 +41,8 @@ FAST_1 = RunConfig(
     train=TrainConfig(examples=400_000, batch_size=64, eval_every=50_000),
 )
 
-# What learns from the fewest examples, on a CPU: layers that multiply rows with columns, applied twice, to which all
-# rows are alike.
+# The network that learns from the fewest examples, on a CPU: its layers multiply rows with columns, are applied twice,
+# and treat all rows alike.
 FAST_2 = replace_fields(
     FAST_1,
     encoder_loops=2,
@@ -55,7 +55,7 @@ FAST_2 = replace_fields(
     eval_every=20_000,
 )
 
-# LSTM and GRU with what of it they can have.
+# LSTM and GRU with those parts of fast-1 that they can have.
 RECURRENT = replace_fields(
     FAST_1,
     architecture="lstm:embedding_dim=128,memory=100",

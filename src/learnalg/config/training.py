@@ -98,9 +98,9 @@ class MixConfig:
 
 @dataclass(frozen=True)
 class StageConfig:
-    """A first part of a run, `[[stage]]` in a recipe: what is other in it than in the run itself."""
+    """A first part of a run, `[[stage]]` in a recipe: how it differs from the run itself."""
 
-    examples: int  # how many this part has
+    examples: int  # training examples of this part
     dim: str = ""  # its sizes; none: the problem's
     ensemble: tuple[str, ...] = ()  # its matrices; none: the problem's
     rate: float = 1.0  # multiplies all learning rates

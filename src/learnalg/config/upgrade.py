@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# Fields of version 1 that this one has not, and the only value of each that it can express.
+# Fields of version 1 that this one does not have, and the only value of each that it can express.
 DROPPED: dict[str, dict[str, Any]] = {
     "data": {"spread": 1.0, "ensemble_weights": []},
     "model": {"norm_kind": "layer", "activation": "relu", "tied": True, "ponder_cost": 0.01},
@@ -13,7 +13,7 @@ DROPPED: dict[str, dict[str, Any]] = {
 }
 
 
-# Fields of version 1 that are options of an architecture now, and their defaults.
+# Fields of version 1 that are now options of an architecture, and their defaults.
 OPTIONS = {"loop_gate": "none", "cross_query": "sequential", "product_norm": "matrix", "embedding_dim": 0, "memory": 0}
 
 

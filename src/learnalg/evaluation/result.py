@@ -98,7 +98,7 @@ class Result:
     note: str = ""  # what a reader must know
     version: int = VERSION
 
-    # Of the run and of all runs behind the weights it started from.
+    # Of the run and of all runs that led to the weights it started from.
     @property
     def all_examples(self) -> int:
         return self.examples + (self.origin.examples if self.origin else 0)
@@ -119,7 +119,7 @@ class Result:
     def read(cls, path: Path) -> Result:
         values = read_json(path)
         if values.get("version") != VERSION:
-            raise ValueError(f"{path} is no result of this version ({values.get('version')!r}, not {VERSION})")
+            raise ValueError(f"{path} is not a result of this version ({values.get('version')!r}, not {VERSION})")
         try:
             result: Result = _built(cls, values, "result")
         except (ValueError, OverflowError) as error:  # the latter: a whole number of hundreds of digits

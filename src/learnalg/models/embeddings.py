@@ -133,7 +133,7 @@ def ordered(side: Side, dim: int) -> nn.Module:
 
 
 def decades(side: Side, dim: int) -> nn.Module:
-    """The same, smooth also along their logarithm, from decade to decade."""
+    """As `ordered`, and smooth along the logarithm, from decade to decade."""
     made = ordered(side, dim)
     return Ordered(side, dim, decades=True) if isinstance(made, Ordered) else made
 
@@ -173,9 +173,11 @@ class GridPositions(nn.Module):
 
 
 class OperandPositions(GridPositions):
-    """The same for operands that stand side by side, M and N of M + N: columns are counted in each operand, and each
-    operand has a vector of its own. M[i, j] and N[i, j] then have the same row and column, whatever the size. This is
-    for variable sizes; sums of one size gained nothing (docs/log.md). With one operand it is the grid.
+    """As `grid`, for operands that stand side by side, such as M and N of M + N.
+
+    Columns are counted within each operand, and each operand has a vector of its own. M[i, j] and N[i, j] then have the
+    same row and column, whatever the size. This is for variable sizes; sums of one size gained nothing (docs/log.md).
+    With one operand it is the grid.
     """
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
@@ -192,8 +194,9 @@ class OperandPositions(GridPositions):
 
 
 class PlacePositions(nn.Module):
-    """Place within the coefficient alone, or within the header. With relations, a transformer's encoder then treats all
-    rows alike, and all columns."""
+    """Place within the coefficient or the header alone.
+
+    With relations, a transformer's encoder then treats all rows alike, and all columns."""
 
     def __init__(self, side: Side, dim: int, max_positions: int, shift: int) -> None:
         super().__init__()

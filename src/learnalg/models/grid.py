@@ -34,7 +34,7 @@ class Layout(NamedTuple):
 
 
 def places(side: Side, index_L: Tensor) -> Tensor:
-    """The place within its coefficient of the k-th token, 0 to width - 1; header tokens have places behind these."""
+    """The place within its coefficient of the k-th token, 0 to width - 1; header tokens have the places after these."""
     return torch.where(index_L < side.header, side.width + index_L, (index_L - side.header) % side.width)
 
 
@@ -44,7 +44,7 @@ def row_by_row(index_L: Tensor, cols_B1: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def upper_triangle(index_L: Tensor, size_B1: Tensor) -> tuple[Tensor, Tensor]:
-    """The same for an upper triangle, whose row r starts at the coefficient r n - r (r - 1) / 2. Padding behind the
+    """The same for an upper triangle, whose row r starts at the coefficient r n - r (r - 1) / 2. Padding after the
     triangle counts as its last coefficient."""
     n = size_B1
     index_BL = index_L.minimum(n * (n + 1) // 2 - 1)
@@ -137,7 +137,7 @@ class Grid(nn.Module):
 
 def relations(queries: Coordinates, keys: Coordinates) -> Tensor:
     """(B, Q, K): bits for what two tokens have in common (rows, columns, the row of one and the column of the other),
-    and for their operands; all operands behind the first are alike."""
+    and for their operands; all operands after the first are alike."""
     (row_BQ, col_BQ, operand_BQ), (row_BK, col_BK, operand_BK) = queries, keys
     equal = torch.zeros((), dtype=torch.long, device=row_BQ.device)
     for k, (one_BQ, other_BK) in enumerate(

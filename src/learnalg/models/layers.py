@@ -87,7 +87,7 @@ FIRST_HEADS = (0b0011, 0b1100, 0b0001, 0b0010, 0b0100, 0b1000)
 
 
 def relation_start(heads: int, score: float) -> Tensor:
-    """(16, heads): this score where a head should look, zero elsewhere; heads behind the first six start free."""
+    """(16, heads): this score where a head should look, zero elsewhere; heads after the first six start at zero."""
     start = torch.zeros(NUM_RELATIONS[0], heads)
     equal = torch.arange(NUM_RELATIONS[0])
     for head, wanted in enumerate(FIRST_HEADS[:heads]):

@@ -42,7 +42,7 @@ def gather(grid: Tensor, layout: Layout, length: int) -> Tensor:
 
 
 def look_up(rows_BLC: Tensor, index_BN: Tensor) -> Tensor:
-    """Rows by their index; the index behind the last is a row of zeros."""
+    """Rows by their index; the index after the last is a row of zeros."""
     padded_BLC = nn.functional.pad(rows_BLC, (0, 0, 0, 1))
     if len(index_BN) == 1:
         return padded_BLC.index_select(1, index_BN[0])

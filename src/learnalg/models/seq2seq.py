@@ -23,7 +23,7 @@ class Side:
     first_task: int = 0  # id of the first task's token
     first_dim: int = 0  # id of the dimension 1
     pad: int = 1
-    values: NDArray[np.floating] | None = None  # (vocab,), NaN where a token stands for no number
+    values: NDArray[np.floating] | None = None  # (vocab,), NaN where a token does not stand for a number
     ordered: NDArray[np.int64] | None = None  # (vocab, 2): the range of tokens in which neighbours mean close numbers
     # (tasks, cols, col, 2): the operand of a column, and the column in it, in an input of so many columns; None: one
     operands: NDArray[np.int64] | None = None
@@ -40,7 +40,7 @@ class Seq2Seq(Protocol):
         """State of a decoding: nested dicts and lists of tensors whose first axis is the batch; others in tuples."""
 
     def step(self, tokens_B: Tensor, state: dict[str, Any]) -> Tensor:
-        """Reads one token each, updates the state, answers the next token's logits (B, V)."""
+        """Reads one token each, updates the state, returns the next token's logits (B, V)."""
 
     def set_prior(self, targets_BT: Tensor) -> None:
         """Starts the output at the tokens' frequencies in these targets."""

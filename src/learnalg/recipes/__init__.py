@@ -1,7 +1,7 @@
 """Recipes: TOML files that train a released model, whole in themselves.
 
 # Eigenvalues of 2x2 to 10x10 matrices.    the first line, a comment, says what it trains
-preset = "fast-2"                          where all that it does not say comes from
+preset = "fast-2"                          the source of all other fields
 [data]                                     tables data, model, optim, train, mix: fields of the config
 [[stage]]                                  first parts of the run, if there are any
 
@@ -23,18 +23,18 @@ FOLDER = Path(__file__).parent
 
 
 def recipes() -> dict[str, Path]:
-    """Those that are shipped, by name."""
+    """The shipped recipes, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
 
 
 def summary(path: Path) -> str:
-    """What a recipe says of itself."""
+    """The first line of a recipe, its summary."""
     first, _, _ = path.read_text().partition("\n")
     return first.removeprefix("# ")
 
 
 def find_recipe(name: str) -> Path:
-    """A file, or a recipe that is shipped, by its name."""
+    """A file, or a shipped recipe by its name."""
     if Path(name).is_file():
         return Path(name)
     if name not in recipes():

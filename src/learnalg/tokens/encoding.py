@@ -5,7 +5,7 @@
     >>> [p1000.tokens[k] for k in p1000.encode(np.array(3.14))]
     ['+', '314', 'E-2']
 
-Token ids here are local, 0 to len(tokens) - 1; the tokenizer moves them behind its special tokens.
+Token ids here are local, 0 to len(tokens) - 1; the tokenizer moves them after its special tokens.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class FloatingPoint:
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        return (Slot(0, 1 + 2 * self._block * self._num_exponents),)  # FPNaN and FP-NaN are no numbers
+        return (Slot(0, 1 + 2 * self._block * self._num_exponents),)  # FPNaN and FP-NaN are not numbers
 
     @cached_property
     def token_values(self) -> Floats:

@@ -120,7 +120,7 @@ class Tokenizer:
         return self.frame(self.encoding.encode(matrices.reshape(num, m * n)), (m, n), task)
 
     def frame(self, numbers: Ints, shape: tuple[int, int], task: int = 0) -> Ints:
-        """Local ids of the coefficients, (num, m n, width), behind their header."""
+        """Local ids of the coefficients, (num, m n, width), after their header."""
         if not all(1 <= dim <= MAX_DIM for dim in shape):
             raise ValueError(f"a {shape[0]}x{shape[1]} matrix: dimensions are 1 to {MAX_DIM}")
         if not 0 <= task < max(1, len(self.task_names)):
@@ -148,9 +148,9 @@ class Tokenizer:
         shapes = np.where(right_dims[:, None], shapes, 1)
         counts = shapes.prod(axis=1)
         expected = self.header + counts * self.width
-        trailing = (np.cumsum(is_end, axis=1) - is_end > 0) & (ids != PAD)  # behind the first end
+        trailing = (np.cumsum(is_end, axis=1) - is_end > 0) & (ids != PAD)  # after the first end
 
-        # Coefficients: those behind a row's own count are read as well, then masked.
+        # Coefficients: those after a row's own count are read as well, then masked.
         most = (ids.shape[1] - self.header) // self.width
         body = ids[:, self.header : self.header + most * self.width].reshape(num, most, self.width)
         values, is_number = self.encoding.decode(body - FIRST_NUMBER)

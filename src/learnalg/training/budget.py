@@ -15,7 +15,7 @@ def with_budget(config: RunConfig, examples: int, step: int) -> RunConfig:
     changed = replace_fields(config, examples=examples)
     old, new, done = config.train.num_steps, changed.train.num_steps, step * config.train.batch_size
     if new <= step and new != old:
-        raise ValueError(f"examples {examples:,}: the run has learned from {done:,} already")
+        raise ValueError(f"examples {examples:,}: the run was trained on {done:,} already")
     same_learning_rates = all(learning_rate_share(config, k) == learning_rate_share(changed, k) for k in range(step))
     # The part of the run that has examples mixed in must end later, or at the same step.
     same_mix = not config.mix.mix_share or step <= config.mix.mix_until * min(old, new)

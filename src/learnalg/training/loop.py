@@ -53,7 +53,7 @@ FINAL_TOLERANCES = (*TOLERANCES, 0.0)  # 0: exact, which is what the paper count
 
 
 class Watcher(Protocol):
-    """Who is told how a run goes."""
+    """Receives the progress of a run."""
 
     def on_log(self, examples: int, loss: float, speed: float, seconds_left: float) -> None: ...
 

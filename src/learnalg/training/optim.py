@@ -42,8 +42,9 @@ def inverse_sqrt(at: Progress) -> float:
 
 
 def cosine(at: Progress, lowest: float = 0.0, period: int = 0, restarts: bool = False) -> float:
-    """Falls along a cosine to the learning rate `lowest`, within `period` steps (0: the whole run), and stays there, or
-    restarts."""
+    """Falls along a cosine to the learning rate `lowest`.
+
+    It falls within `period` steps (0: the whole run), and then stays there, or restarts."""
     if not 0 <= lowest <= at.highest:
         raise ValueError(f"schedule cosine: lowest {lowest} is a learning rate, from 0 to the highest, {at.highest}")
     if period < 0:

@@ -1,4 +1,4 @@
-"""What is checked before a run starts, so that nothing long is begun in vain."""
+"""What is checked before a run starts, so that no long run is started in vain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes a finished run a released model: its weights and card in the zoo, its result with the rest of the results.
+"""Turns a finished run into a released model: its weights and card in the zoo, its result with the rest of the results.
 
     >>> release(Path("runs/eigenvalues"), "eigenvalues")
 

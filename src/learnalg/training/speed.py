@@ -1,4 +1,4 @@
-"""How fast this machine makes data, trains and decodes, and what share of its own rate that is.
+"""How fast this machine makes data, trains and decodes, and what share of its peak FLOP/s that is.
 
 Everything is measured in one run, the cases interleaved, by the median: a noisy moment hits all alike. FLOPs are
 counted by torch on one step, forward and backward, matrix products only, without the optimiser's.
@@ -40,7 +40,7 @@ class Speed:
     training: float  # examples a second
     decoding: float  # examples a second
     flops: float  # of one example, forward and backward
-    share: float  # of the machine's own rate, in the precision in which it is highest
+    share: float  # of the machine's peak FLOP/s, in its fastest precision
     gain: float  # how many times faster than the same step in fp32, eager, with plain Adam
 
 
@@ -54,7 +54,7 @@ def _plain(config: RunConfig, device: torch.device) -> TrainState:
 
 
 def machine_rate(dtype: torch.dtype) -> float:
-    """FLOPs a second of a matrix product that the machine does well."""
+    """FLOPs a second of a matrix product of a size that suits the machine."""
     a, b = torch.ones(2048, 512, dtype=dtype), torch.ones(512, 512, dtype=dtype)
     return 2 * 2048 * 512 * 512 / _seconds(torch.matmul, a, b)
 
@@ -66,7 +66,7 @@ def _seconds(work: Callable[..., object], *arguments: object) -> float:
 
 
 def measure(cases: dict[str, RunConfig], rounds: int, decode_num: int = 500) -> tuple[dict[str, float], list[Speed]]:
-    """The machine's rates by precision, and the speed of each case."""
+    """The machine's FLOP/s by precision, and the speed of each case."""
     prepare_cpu()
     device = pick_device("cpu")
     configs = {name: settle(config, device) for name, config in cases.items()}

@@ -2,5 +2,5 @@
 
 learnalg list models
 learnalg solve eigenvalues-3 matrix.npy
-learnalg release RUN NAME                    makes a finished run a released model
+learnalg release RUN NAME                    turns a finished run into a released model
 """

@@ -38,7 +38,7 @@ class Model:
         """The model's prediction for one matrix or a batch, or for several operands (M and N, M and V).
 
         Decoding is bound to the task and to the shape of its answer. `task` is needed by models of several tasks.
-        `allow_outside` lets sizes pass that the model was not trained for.
+        `allow_outside` accepts sizes that the model was not trained for.
         """
         index = self.problem.find_task(task)
         inputs, shape, is_batch = pack(self.problem, index, operands, allow_outside)
@@ -82,7 +82,7 @@ class Model:
         solution = chosen.solve(seen)
         residual, reference = chosen.residual(seen, solution, prediction[None])
         part, whole = float(np.abs(residual).sum()), float(np.abs(reference).sum())
-        error = part / whole if whole else (None if part else 0.0)  # no error is relative to nothing
+        error = part / whole if whole else (None if part else 0.0)  # no relative error where the solution is zero
         return {
             "task": name,
             "seen": seen[0],
@@ -134,7 +134,7 @@ def pack(
     # Symmetric by the task, or because the model has seen no others: up to rounding.
     needs_symmetry = task.symmetric or problem.config.symmetric or problem.config.triangle
     if needs_symmetry and not all(np.allclose(a, a.swapaxes(-1, -2), rtol=1e-6) for a in arrays):
-        raise ValueError(f"this model of {name} knows symmetric matrices only, and this one is not symmetric")
+        raise ValueError(f"this model of {name} was trained on symmetric matrices only, and this one is not symmetric")
     inputs = np.concatenate(arrays, axis=-1)
     is_batch = inputs.ndim == 3
     return inputs if is_batch else inputs[None], (m, n), is_batch
