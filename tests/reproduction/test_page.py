@@ -28,7 +28,8 @@ from learnalg.reproduction.report.markdown import markdown
 from learnalg.reproduction.report.page import STYLE, page
 from learnalg.reproduction.report.tables import Heading, headings
 from learnalg.reproduction.report.writing import write_report
-from learnalg.reproduction.table import Number, Table, num_labels, table_of
+from learnalg.reproduction.table import Number, Table, as_markdown, num_labels, table_of
+from learnalg.reproduction.tables import EXPERIMENTS as PAPER
 
 VOID = {"meta", "img", "input", "br"}
 EVIL = '<script>alert("1")</script> & more'
@@ -259,6 +260,34 @@ def test_learning_curves_of_released_models_are_on_the_page(root):
     result((0.9, 0.5, 0.1, 0.0)).write(root / "results" / "svd-4.json")
     text = written(root)
     assert "learning-curves" in Reader(text).ids and "released-models" in Reader(text).ids
+
+
+def test_the_papers_own_network_stands_with_its_curve(root):
+    assert "The paper's own network" not in markdown(gather(EXPERIMENTS, "laptop", root), root)
+    shares = ((300_000, 0.25), (600_000, 0.961))
+    curve = tuple(Point(k, 1.0, {"l1": {"0.05": share, "0.0": share / 2}}) for k, share in shares)
+    made = replace(result((0.97, 0, 0, 0), note="one <seed>"), curve=curve)
+    experiments = EXPERIMENTS | {name: PAPER[name] for name in ("table-16", "table-2")}
+    made.write(root / "results/table-16/paper/b1999-2-2-256.json")
+    made.write(root / "results/table-2/paper/p1000-5.json")
+    document = gather(experiments, "laptop", root)
+    text, read = markdown(document, root), Reader(page(document))
+    points = [["300,000", "25.0", "12.5"], ["600,000", "96.1", "48.0"], ["test split, 1,000", "97.0", "0.0"]]
+    for title in ("Sums by size of the model: epochs", "Transposition, exact copies"):
+        (table,) = [t for t in read.tables if f"{title}: accuracy on the validation split" in t["caption"]]
+        assert [[cell["text"] for cell in row] for row in table["rows"][1:]] == points
+    assert text.count("\n| 300,000 | 25.0 | 12.5 |\n| 600,000 | 96.1 | 48.0 |") == 2
+    papers = paper_numbers()["table-16"]["rows"][1][3]
+    assert f"one &lt;seed> The paper's needed {round(300_000 * papers):,} examples." in text
+    assert "one &lt;seed> The paper does not say how many it needed." in text
+    assert read.mistakes == [] and "the-papers-own-network" in read.ids
+
+
+def test_a_note_of_a_whole_table_stands_below_it(root):
+    document = gather({"table-1": PAPER["table-1"]}, "laptop", root)
+    assert "-6.02e23 is too large for FP15" in page(document)
+    assert "which are 2,200" in markdown(document, root)
+    assert "FP-NaN" in as_markdown(table_of(PAPER["table-1"], "laptop", root))
 
 
 def test_every_table_has_a_caption_and_its_headings_a_scope(root):

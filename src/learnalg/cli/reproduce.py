@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from learnalg.naming import find
 
 if TYPE_CHECKING:
     from learnalg.reproduction.experiment import Cell, Experiment
+    from learnalg.reproduction.pending import Job
     from learnalg.training.loop import Watcher
 
 
@@ -26,6 +27,8 @@ class Reproduce:
     names: Names = ()  # such as table-6; `--list` shows all
     scale: Literal["smoke", "laptop", "paper"] = "laptop"  # seconds; two cores; the paper's own networks and budgets
     cells: tuple[str, ...] = ()  # only runs whose name is, or contains, one of these
+    pending: bool = False  # run what is missing of NAMES, or of all: what fills most numbers for the least work first
+    minutes: float = 0.0  # of --pending: then it stops, and the next call resumes; 0: as long as it takes
     list: bool = False  # list experiments: how many of the paper's numbers are measured, examples left
     dry_run: bool = False  # print the plan, run nothing
     show: bool = False  # print the tables, run nothing
@@ -37,6 +40,10 @@ def run(arguments: list[str]) -> int:
     from learnalg.reproduction.tables import EXPERIMENTS
 
     chosen = [find("experiment", name, EXPERIMENTS) for name in command.names or EXPERIMENTS]
+    if command.pending:
+        return _run_pending(chosen, command)
+    if command.minutes:
+        raise ValueError("--minutes is for --pending")
     if not command.names and not command.list:
         raise ValueError(f"which table or figure? known: {', '.join(EXPERIMENTS)}")
     if command.list:
@@ -65,6 +72,47 @@ def _reproduce(experiment: Experiment, command: Reproduce) -> int:
     if experiment.figure:
         print("figure: learnalg report\n")
     return 0
+
+
+def _run_pending(experiments: list[Experiment], command: Reproduce) -> int:
+    from learnalg.reproduction.pending import Deadline, pending, run_pending
+    from learnalg.reproduction.runner import unwatched
+    from learnalg.training.devices import InterruptedRunError, prepare_cpu
+
+    if command.cells or command.show or command.list:
+        raise ValueError("--pending takes names, --scale, --minutes, --dry-run and --quiet")
+    if command.minutes < 0:
+        raise ValueError(f"--minutes {command.minutes}: 0 or more")
+    deadline = Deadline(command.minutes)
+    jobs = pending({experiment.name: experiment for experiment in experiments}, command.scale, Path())
+    if command.dry_run:
+        _print_jobs(jobs)
+        return 0
+    prepare_cpu()
+    try:
+        left = run_pending(jobs, command.scale, Path(), deadline, unwatched if command.quiet else _watch)
+    except InterruptedRunError as stop:
+        print(f"{stop}; the same command resumes it", file=sys.stderr)
+        return 128 + stop.number
+    print(f"\nran {len(jobs) - len(left)} of {len(jobs)}; left:")
+    _print_jobs(left)
+    return 0
+
+
+def _print_jobs(jobs: Sequence[Job]) -> None:
+    from learnalg.cli.progress import clock
+    from learnalg.reproduction.runner import GPU_FLOPS, measured_rate
+
+    rate = measured_rate(Path())
+    width = max((len(job.name) for job in jobs), default=0) + 2
+    for job in jobs:
+        cost = job.note if job.waits else f"{job.flops:8.1e} FLOPs {clock(job.flops / rate):>9} here"
+        print(f"  {job.name:<{width}}{job.state:<9}{job.numbers:>4} numbers  {cost}")
+    numbers, flops = sum(job.numbers for job in jobs), sum(job.flops for job in jobs)
+    print(
+        f"{len(jobs)} cells, {numbers} numbers of the paper, {flops:.2e} FLOPs: {clock(flops / rate)} here, "
+        f"{flops / GPU_FLOPS / 3600:.1f} hours on a GPU of {GPU_FLOPS / 1e12:g} TFLOP/s"
+    )
 
 
 def _run(experiment: Experiment, command: Reproduce) -> int:

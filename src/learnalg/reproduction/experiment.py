@@ -64,6 +64,7 @@ class Experiment:
     cells: Callable[[str], list[Cell]] | None = None  # by scale: 'laptop' or 'paper'
     computed: str = ""  # for what needs no training: the name of a function of learnalg.reproduction.computed
     has_paper: bool = True  # the paper's table of this name is shown beside
+    note: str = ""  # below the table: where ours must differ from the paper's
     figure: str = ""  # what draws it: the name of a function of learnalg.reproduction.report.drawing
 
     def cells_at(self, scale: str) -> list[Cell]:

@@ -38,6 +38,10 @@ def load_result(experiment: Experiment, scale: str, cell: Cell, root: Path) -> R
     return released_result(cell.released, root) if cell.released and not cell.tests else None
 
 
+def has_results(experiment: Experiment, scale: str, root: Path) -> bool:
+    return any((folder / experiment.name / scale).is_dir() for folder in (root / "results", results_folder()))
+
+
 def load_computed(experiment: Experiment, scale: str, root: Path) -> dict[str, Any] | None:
     path = _known(result_path(experiment, scale, experiment.name, root), root)
     return None if path is None else read_json(path)

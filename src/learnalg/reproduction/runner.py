@@ -86,17 +86,18 @@ def choose(experiment: Experiment, scale: str, wanted: tuple[str, ...] = ()) -> 
     return [cell for cell in cells if cell.key in chosen]
 
 
-def compute(experiment: Experiment, scale: str, root: Path, say: Callable[[str], None]) -> None:
-    """Computes what needs no training; writes it, unless the model that it needs is not there yet."""
+def compute(experiment: Experiment, scale: str, root: Path, say: Callable[[str], None]) -> bool:
+    """Computes what needs no training; writes it, unless the model that it needs is not there yet. Whether it did."""
     from learnalg.reproduction.computed import COMPUTED
 
     path = result_path(experiment, scale, experiment.name, root)
     computed = COMPUTED[experiment.computed](scale, root)
     if not computed:
         say(f"{experiment.name}: not computed, the model that it needs is not there yet")
-        return
+        return False
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, computed | {"provenance": provenance()})
+    return True
 
 
 def run_cell(experiment: Experiment, scale: str, cell: Cell, root: Path, watcher: Watcher | None = None) -> None:

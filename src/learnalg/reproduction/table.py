@@ -64,6 +64,7 @@ class Table:
     title: str
     columns: list[str]
     rows: list[list[Number]]  # labels are Numbers with only `paper`
+    note: str = ""  # of the whole table
 
 
 def table_of(experiment: Experiment, scale: str, root: Path) -> Table:
@@ -86,7 +87,7 @@ def table_of(experiment: Experiment, scale: str, root: Path) -> Table:
             r = shown.row if isinstance(shown.row, int) else row_names.index(shown.row)
             c = shown.column if isinstance(shown.column, int) else 1 + column_names.index(shown.column)
             rows[r][c] = _filled(rows[r][c], cell, shown, result)
-    return Table(experiment.name, experiment.title, columns, rows)
+    return Table(experiment.name, experiment.title, columns, rows, experiment.note)
 
 
 def computed_table(experiment: Experiment, scale: str, root: Path) -> Table:
@@ -94,11 +95,10 @@ def computed_table(experiment: Experiment, scale: str, root: Path) -> Table:
     computed = load_computed(experiment, scale, root)
     if computed is None:
         columns, paper_rows = paper_table(experiment.name)
-        return Table(
-            experiment.name, experiment.title, columns, [[Number(paper=value) for value in row] for row in paper_rows]
-        )
-    rows = [[_computed_number(**place) for place in row] for row in computed["rows"]]
-    return Table(experiment.name, experiment.title, computed["columns"], rows)
+        rows = [[Number(paper=value) for value in row] for row in paper_rows]
+    else:
+        columns, rows = computed["columns"], [[_computed_number(**place) for place in row] for row in computed["rows"]]
+    return Table(experiment.name, experiment.title, columns, rows, experiment.note)
 
 
 def _computed_number(paper: Any, ours: Any, digits: int, is_share: bool = False) -> Number:
@@ -206,13 +206,12 @@ def as_markdown(table: Table) -> str:
         size = f" at {number.other_size}" if number.other_size and number.is_ours else ""
         return f"{number.text}{size}{beside}"
 
-    return "\n".join(
-        [
-            _line(table.columns),
-            _line(["---"] * len(table.columns)),
-            *(_line(cell(number, k) for k, number in enumerate(row)) for row in table.rows),
-        ]
-    )
+    lines = [
+        _line(table.columns),
+        _line(["---"] * len(table.columns)),
+        *(_line(cell(number, k) for k, number in enumerate(row)) for row in table.rows),
+    ]
+    return "\n".join([*lines, "", table.note] if table.note else lines)
 
 
 def _line(cells: Iterable[str]) -> str:

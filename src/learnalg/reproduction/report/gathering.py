@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from learnalg.evaluation.result import Result
-from learnalg.reproduction.experiment import Experiment, paper_numbers
+from learnalg.reproduction.experiment import Cell, Experiment, paper_numbers, paper_table
 from learnalg.reproduction.report.comparing import HIGHER, NEITHER, Comparison, compare, direction_of
 from learnalg.reproduction.report.drawing import draw
 from learnalg.reproduction.report.records import PROBLEMS, TOLERANCES, in_order, learning_curves
-from learnalg.reproduction.results import load_computed, load_result, released_results
+from learnalg.reproduction.results import has_results, load_computed, load_result, released_results
 from learnalg.reproduction.table import Number, Table, counts, note_of, num_labels, table_of
 from learnalg.zoo.cards import describe_network
 
@@ -96,10 +96,22 @@ class ReleasedModel:
 
 
 @dataclass(frozen=True)
+class PaperRun:
+    """A run of the paper's own network, and its learning curve on the validation split."""
+
+    name: str  # of its table and cell
+    title: str  # of its table
+    said: str  # network, optimiser, what it cost
+    points: tuple[tuple[str, str, str], ...]  # examples, accuracy at 5 % tolerance, exact; of the test split at the end
+    papers: str  # after how many examples the paper's was there
+
+
+@dataclass(frozen=True)
 class Document:
     scale: str
     sections: list[Section]
     released: list[ReleasedModel]
+    paper_runs: list[PaperRun]
     figures: list[Path]  # of analyses
     curves: bytes | None = None  # SVG of the released models' learning curves
 
@@ -121,6 +133,7 @@ def gather(experiments: Mapping[str, Experiment], scale: str, root: Path) -> Doc
         scale,
         sections,
         released_models(results),
+        paper_runs(experiments, root),
         sorted((root / "results" / "analyses").rglob("*.svg")),
         learning_curves(results) if has_curves else None,
     )
@@ -208,6 +221,42 @@ def measured_by(provenance: dict[str, Any], note: str = "") -> Measured:
 def short(commit: str) -> str:
     digits = commit.removesuffix("+")
     return digits[:COMMIT_DIGITS] + commit[len(digits) :]
+
+
+def paper_runs(experiments: Mapping[str, Experiment], root: Path) -> list[PaperRun]:
+    """Each once, in the table that keeps it."""
+    found = []
+    for experiment in experiments.values():
+        if not experiment.has_paper or not has_results(experiment, "paper", root):
+            continue
+        for cell in experiment.cells_at("paper"):
+            result = None if cell.home else load_result(experiment, "paper", cell, root)
+            if result is not None:
+                found.append(_paper_run(experiment, cell, result))
+    return found
+
+
+def _paper_run(experiment: Experiment, cell: Cell, result: Result) -> PaperRun:
+    def shares(accuracy: Mapping[str, float]) -> tuple[str, str]:
+        at_5, exact = accuracy["0.05"], accuracy.get("0.0")
+        return f"{100 * at_5:.1f}", "" if exact is None else f"{100 * exact:.1f}"
+
+    points = [(f"{point.examples:,}", *shares(point.accuracy["l1"])) for point in result.curve]
+    points.append((f"test split, {result.report.num:,}", *shares(result.report.accuracy["l1"])))
+    made, train, optim = measured(result), result.config.train, result.config.optim
+    said = [describe_network(result.config.model), optim.optimizer, f"batches of {train.batch_size}", train.precision]
+    said += [f"seed {train.seed}", f"{made.examples} examples", f"{made.flops} FLOPs"]
+    said += [f"{made.minutes} minutes on {made.machine}"]
+    rows = paper_table(experiment.name)[1]
+    needed = [
+        round(rows[shown.row][shown.column] / shown.factor)
+        for shown in cell.shows
+        if shown.measure.startswith("reached/") and isinstance(shown.row, int) and isinstance(shown.column, int)
+    ]
+    papers = f"The paper's needed {needed[0]:,} examples." if needed else "The paper does not say how many it needed."
+    return PaperRun(
+        f"{experiment.name}, {cell.key}", experiment.title, f"{', '.join(said)}. {result.note}", tuple(points), papers
+    )
 
 
 def released_models(results: Mapping[str, Result]) -> list[ReleasedModel]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from learnalg.reproduction.report.gathering import Document, Section
-from learnalg.reproduction.report.tables import COLUMNS, fields, interval_text, ours_text, show
+from learnalg.reproduction.report.tables import COLUMNS, PAPER_RUNS, POINTS, fields, interval_text, ours_text, show
 from learnalg.reproduction.table import Number
 
 SPECIAL = str.maketrans({"|": r"\|", "<": "&lt;", "*": r"\*", "_": r"\_", "`": r"\`", "[": r"\[", "]": r"\]"})
@@ -27,8 +27,14 @@ def markdown(document: Document, folder: Path) -> str:
         lines += ["", f"## {section.heading}: {plain(section.table.title)}", "", plain(section.title), ""]
         lines += [f"![{section.heading}]({figure_name(section)})\n"] if section.figure else []
         lines += _table(section)
+        lines += [f"\n{plain(section.table.note)}"] if section.table.note else []
         lines += [f"\n{letter}: {plain(text)}" for text, letter in section.notes().items()]
         lines += _runs(section)
+    if document.paper_runs:
+        lines += ["", f"## {PAPER_RUNS}"]
+    for run in document.paper_runs:
+        lines += ["", f"{plain(run.name)}, {plain(run.title)}: {plain(run.said)} {plain(run.papers)}", ""]
+        lines += _lines(POINTS, run.points)
     if document.released:
         names = ("Model", "Problem", "Network", "Parameters", "5 / 2 / 1 / 0.5 %", "The paper's", *COLUMNS[:-1])
         rows = (

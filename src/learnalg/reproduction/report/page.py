@@ -14,9 +14,11 @@ from pathlib import Path
 
 from learnalg.reproduction.experiment import paper_numbers
 from learnalg.reproduction.report.comparing import BETTER, CLOSE, EQUAL, MINUS, TIMES, WORSE, Comparison
-from learnalg.reproduction.report.gathering import Document, ReleasedModel, Section
+from learnalg.reproduction.report.gathering import Document, PaperRun, ReleasedModel, Section
 from learnalg.reproduction.report.heatmap import heatmap
 from learnalg.reproduction.report.tables import (
+    PAPER_RUNS,
+    POINTS,
     details_html,
     element,
     folded,
@@ -39,6 +41,7 @@ def page(document: Document) -> str:
         + _legend()
         + _contents(document)
         + "".join(_section(section, document.scale) for section in document.sections)
+        + _paper_runs(document.paper_runs)
         + _curves(document.curves)
         + _released(document.released)
         + _other_figures(document.figures),
@@ -122,11 +125,12 @@ def _contents(document: Document) -> str:
             element("tr", name + element("td", escape(section.table.title)) + "".join(element("td", n) for n in counts))
         )
     others = {
+        PAPER_RUNS: bool(document.paper_runs),
         "Learning curves": bool(document.curves),
         "Released models": bool(document.released),
         "Figures": bool(document.figures),
     }
-    more = ", ".join(link(name.lower().replace(" ", "-"), name) for name, is_there in others.items() if is_there)
+    more = ", ".join(link(_identifier(name), name) for name, is_there in others.items() if is_there)
     table = element("table", element("thead", element("tr", head)) + element("tbody", "".join(rows)), class_="contents")
     return element(
         "nav",
@@ -155,6 +159,28 @@ def _image(svg: bytes, caption: str) -> str:
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
     image = f'<img alt="{escape(caption)}" src="{source}">'
     return element("figure", scrolling(image, caption) + element("figcaption", escape(caption)))
+
+
+def _identifier(heading: str) -> str:
+    return heading.lower().replace(" ", "-").replace("'", "")
+
+
+def _paper_runs(runs: list[PaperRun]) -> str:
+    if not runs:
+        return ""
+    parts = [element("h2", PAPER_RUNS, id=_identifier(PAPER_RUNS))]
+    head = element("tr", "".join(element("th", name, scope="col") for name in POINTS))
+    for run in runs:
+        rows = (
+            element("tr", element("th", examples, scope="row") + "".join(element("td", share) for share in shares))
+            for examples, *shares in run.points
+        )
+        caption = element(
+            "caption", f"<b>{escape(run.name)}.</b> {escape(run.title)}: accuracy on the validation split"
+        )
+        table = element("table", caption + element("thead", head) + element("tbody", "".join(rows)), class_="released")
+        parts += [scrolling(table, run.name), element("p", escape(f"{run.said} {run.papers}"), class_="notes")]
+    return element("section", "".join(parts), aria_labelledby=_identifier(PAPER_RUNS))
 
 
 def _curves(curves: bytes | None) -> str:

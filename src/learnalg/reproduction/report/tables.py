@@ -170,13 +170,16 @@ def _footnotes(section: Section) -> str:
         element("li", element("b", mark) + " " + escape(text), id=f"note-{section.name}-{mark}")
         for text, mark in section.notes().items()
     )
-    return element("ul", notes, class_="notes") if notes else ""
+    of_all = element("p", escape(section.table.note), class_="notes") if section.table.note else ""
+    return (element("ul", notes, class_="notes") if notes else "") + of_all
 
 
 def run_id(section: Section, key: str) -> str:
     return f"run-{section.name}-{key}"
 
 
+PAPER_RUNS = "The paper's own network"
+POINTS = ("Examples", "Accuracy at 5 %, %", "Exact, %")
 COLUMNS = ("Commit", "Seed", "Machine", "Minutes", "Examples", "FLOPs", "Tested on", "Command", "Note")
 
 
