@@ -1,8 +1,7 @@
-"""Loops are layers that share weights; gates and halting by hand; looped encoders learn."""
+"""Loops are layers that share weights; gates and halting by hand."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -10,15 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from learnalg.config import ModelConfig, replace_fields
-from learnalg.config.presets import preset
+from learnalg.config import ModelConfig
 from learnalg.data import Stream
 from learnalg.models import Side, build, count_parameters, decoder_input, loops
 from learnalg.models.layers import Bias
 from learnalg.models.loops import PONDER_COST, CopyGate, Halting
 from learnalg.problem import Problem
 from learnalg.tokens.tokenizer import END, PAD
-from learnalg.training.loop import train
 from learnalg.training.step import new_state, train_step
 
 CONFIG = ModelConfig(encoder_layers=1, decoder_layers=1, dim_model=(16,), heads=(2,), max_positions=32)
@@ -280,34 +277,3 @@ def test_a_training_step_adds_the_ponder_cost(tiny_config, monkeypatch):
 
 
 # Learning.
-
-
-@pytest.mark.parametrize("loop_gate", ["none", "copy", "act"])
-def test_a_tiny_model_learns_to_transpose(tmp_path, loop_gate):
-    """2x2, one digit and one token a coefficient; half of the unseen matrices at 2 % tolerance; chance is near 0."""
-    config = replace_fields(
-        preset("fast-1"),
-        architecture=f"transformer:loop_gate={loop_gate}",
-        encoder_loops=2,
-        task="transpose",
-        dim="2",
-        input_encoding="floating:digits=1,exponents=-1:1",
-        output_encoding="floating:digits=1,exponents=-1:1",
-        encoder_layers=1,
-        decoder_layers=1,
-        dim_model=32,
-        heads=2,
-        batch_size=64,
-        examples=5_000,
-        warmup_steps=20,
-        soft_width=0.0,
-        eval_num=100,
-        final_num=300,
-        workers=0,
-        device="cpu",
-        precision="fp32",
-        threads=1,
-    )
-    run = train(config, tmp_path / "run")
-    report = json.loads((run.folder / "result.json").read_text())["report"]
-    assert report["accuracy"]["l1"]["0.02"] >= 0.5

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from learnalg.cli.domain import Domain
+from learnalg.cli.domain import Decoding, Domain
 from learnalg.cli.flags import Name, parse
 from learnalg.cli.plugins import load_plugins
 
@@ -18,13 +18,11 @@ class Analyse:
 
     model: Name  # a run's folder, a .safetensors file or a released model
     num: int = 10_000  # examples of the test set
-    seed: int = 0  # of the test set
+    seed: int = 0  # seed of the test set
     tolerance: float = 0.05  # a relative error of at least this is a failure
     out: Path | None = None  # a new folder for the files
     domain: Domain = field(default_factory=Domain)
-    beam: int = 1  # width of the beam; 1 is greedy decoding
-    device: str = "cpu"  # auto, cpu, cuda, cuda:1, mps
-    constrained: bool = False  # decode within the grammar of matrices only
+    decoding: Decoding = field(default_factory=Decoding)
     json: bool = False  # print one JSON object
 
 
@@ -32,26 +30,18 @@ def run(arguments: list[str]) -> int:
     command = parse(Analyse, "analyse", load_plugins(arguments))
     from learnalg.evaluation.analysis import analyse, check_tolerance
     from learnalg.evaluation.anatomy import print_analysis, save_analysis
-    from learnalg.evaluation.evaluate import check_arguments, predictions_of
+    from learnalg.evaluation.evaluate import check_arguments
     from learnalg.evaluation.measurements import collect
     from learnalg.reproduction.claims import THRESHOLDS, numbers_for
-    from learnalg.training.devices import pick_device, prepare_cpu
     from learnalg.training.run import provenance
-    from learnalg.zoo.load import load_model
 
     check_tolerance(command.tolerance)
-    check_arguments(command.num, command.seed, (command.tolerance,), ("l1",), command.beam)
+    check_arguments(command.num, command.seed, (command.tolerance,), ("l1",), command.decoding.beam)
     out = command.out
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out} exists already: choose another --out")
-    prepare_cpu()
-    device = pick_device(command.device)
-    config, model = load_model(command.model)
-    problem = command.domain.of(config)
-    predictions = predictions_of(
-        model.to(device), problem, command.num, command.seed, "test", command.beam, command.constrained
-    )
-    examples = collect(predictions)
+    config, predictions = command.decoding.predictions(command.model, command.domain, command.num, command.seed)
+    problem, examples = predictions.problem, collect(predictions)
     tasks = analyse(problem, examples, command.tolerance, THRESHOLDS)
     for task, found in tasks.items():
         found["paper"] = numbers_for(task, config.data, problem.config)
@@ -60,8 +50,8 @@ def run(arguments: list[str]) -> int:
         "num": command.num,
         "seed": command.seed,
         "tolerance": command.tolerance,
-        "beam": command.beam,
-        "constrained": command.constrained,
+        "beam": command.decoding.beam,
+        "constrained": command.decoding.constrained,
         "trained_on": asdict(config.data),
         "data": asdict(problem.config),
         "provenance": provenance(),

@@ -1,23 +1,26 @@
-"""What a model is tested on: flags that `evaluate` and `analyse` share."""
+"""What a model is tested on, and how: flags that `evaluate` and `analyse` share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from learnalg.config import RunConfig
 from learnalg.problem import Problem, check_lengths
+
+if TYPE_CHECKING:
+    from learnalg.evaluation.evaluate import Predictions
 
 
 @dataclass(frozen=True)
 class Domain:
     """Matrices of the test. The default is as in training."""
 
-    ensemble: tuple[str, ...] = ()  # other matrices than in training: `learnalg list ensembles`
-    amplitude: tuple[float, ...] = ()  # another A, or a range
+    ensemble: tuple[str, ...] = ()  # other ensembles than in training: `learnalg list ensembles`
+    amplitude: tuple[float, ...] = ()  # another A than in training, or two for a range
     sigma_factor: float | None = None  # standard deviation of the coefficients, as a multiple of that in training
     dim: str = ""  # other dimensions than in training
-    noise: float | None = None  # another input noise
+    noise: float | None = None  # another input noise than in training
 
     def of(self, config: RunConfig) -> Problem:
         changes: dict[str, Any] = {name: getattr(self, name) for name in ("ensemble", "amplitude", "dim")}
@@ -29,3 +32,24 @@ class Domain:
         problem = Problem(replace(config.data, **changes))
         check_lengths(problem, config)
         return problem
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """Decoding."""
+
+    beam: int = 1  # width of the beam; 1 is greedy decoding
+    constrained: bool = False  # decode within the grammar of matrices only
+    device: str = "cpu"  # auto, cpu, cuda, cuda:1, mps
+
+    def predictions(self, model: str, domain: Domain, num: int, seed: int) -> tuple[RunConfig, Predictions]:
+        """The config of a model, and what it predicts on a test set."""
+        from learnalg.evaluation.evaluate import predictions_of
+        from learnalg.training.devices import pick_device, prepare_cpu
+        from learnalg.zoo.load import load_model
+
+        prepare_cpu()
+        device = pick_device(self.device)
+        config, network = load_model(model)
+        problem = domain.of(config)
+        return config, predictions_of(network.to(device), problem, num, seed, "test", self.beam, self.constrained)
