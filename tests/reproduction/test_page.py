@@ -459,4 +459,4 @@ def test_the_command_writes_both_files(tmp_path, monkeypatch, capsys):
     assert Reader(Path("here/index.html").read_text()).mistakes == []
     Path("file").write_text("")
     assert main(["report", "--out", "file"]) == 2
-    assert "--out file is no folder" in capsys.readouterr().err
+    assert "--out file is not a folder" in capsys.readouterr().err

@@ -124,14 +124,14 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     code, said = call("--dry-run")
     lines = [line.split() for line in said.out.splitlines()]
-    assert code == 0 and [line[0] for line in lines[:2]] == ["table-29", "table-26/tadme"]
-    assert lines[-1][:2] == ["4", "cells,"]
+    assert code == 0 and [line[0] for line in lines[:2]] == ["table-29", "table-26/efi"]
+    assert lines[-1][:2] == ["3", "cells,"]
     assert list(tmp_path.iterdir()) == []
     code, said = call("--minutes", "1e-9")
-    assert code == 0 and "ran 0 of 4; left:" in said.out and list(tmp_path.iterdir()) == []
+    assert code == 0 and "ran 0 of 3; left:" in said.out and list(tmp_path.iterdir()) == []
     code, said = call("--minutes", "10")
-    assert code == 0 and "ran 4 of 4; left:\n0 cells" in said.out
-    assert {path.stem for path in (tmp_path / "results").rglob("*.json")} == {"table-29", "ta", "tadme", "efi"}
+    assert code == 0 and "ran 3 of 3; left:\n0 cells" in said.out
+    assert {path.stem for path in (tmp_path / "results").rglob("*.json")} == {"table-29", "ta", "efi"}
     assert "ran 0 of 0" in call()[1].out
 
 
