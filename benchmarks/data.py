@@ -19,7 +19,7 @@ from learnalg.problem import Problem
 from learnalg.problems import TASKS
 from learnalg.tokens import ENCODINGS
 
-# (task, dim, input encoding, output encoding): the two rates that we promise first, then everything at 5x5.
+# (task, dim, input encoding, output encoding): the two with a promised speed first, then everything at 5x5.
 PROMISED = [("eigenvalues", "5", "fp15", "p1000", 60_000), ("add", "10", "b1999", "b1999", 20_000)]
 PAIRS = [(name, name) for name in ENCODINGS] + [("fp15", "p1000")]
 

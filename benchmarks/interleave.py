@@ -1,4 +1,4 @@
-"""Several ways of doing the same, timed in turn, so that a busy moment of the machine meets all of them."""
+"""Several ways to do the same, timed in turn, so that a busy moment of the machine affects all of them."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def attend(query_BHQK: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, mask: Ten
     return weights_BHQL @ values_BHLK
 
 
-VECTOR = 16  # numbers of fp32 in a register of AVX-512; torch's softmax goes through shorter rows one by one
+VECTOR = 16  # numbers of fp32 in a register of AVX-512; torch's softmax handles shorter rows one by one
 
 
 def is_short(scores: Tensor) -> bool:
