@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,12 +35,17 @@ every_paper_table = pytest.mark.parametrize(
 )
 
 
+@cache
+def cells_at(experiment, scale):
+    return experiment.cells_at(scale)
+
+
 def is_number(value):
     return isinstance(value, int | float)
 
 
 def places(experiment, scale):
-    return [(shown.row, shown.column) for cell in experiment.cells_at(scale) for shown in cell.shows]
+    return [(shown.row, shown.column) for cell in cells_at(experiment, scale) for shown in cell.shows]
 
 
 def test_all_tables_and_figures_are_there_in_the_papers_order():
@@ -62,7 +68,7 @@ def test_an_experiment_says_what_it_shows_and_stands_in_one_file(experiment):
 @every_experiment
 @every_scale
 def test_cells_have_unique_keys_and_known_origins(experiment, scale):
-    cells = experiment.cells_at(scale)
+    cells = cells_at(experiment, scale)
     keys = [cell.key for cell in cells]
     assert len(set(keys)) == len(keys)
     for k, cell in enumerate(cells):
@@ -87,8 +93,8 @@ def test_cells_have_unique_keys_and_known_origins(experiment, scale):
 @every_experiment
 @pytest.mark.parametrize("scale", ["laptop", "paper"])
 def test_a_shared_cell_is_the_same_in_the_experiment_that_keeps_it(experiment, scale):
-    shared = [cell for cell in experiment.cells_at(scale) if cell.home and cell.home != experiment.name]
-    homes = {home: {c.key: c for c in EXPERIMENTS[home].cells_at(scale)} for home in {cell.home for cell in shared}}
+    shared = [cell for cell in cells_at(experiment, scale) if cell.home and cell.home != experiment.name]
+    homes = {home: {c.key: c for c in cells_at(EXPERIMENTS[home], scale)} for home in {cell.home for cell in shared}}
     for cell in shared:
         theirs = homes[cell.home][cell.key]
         assert (theirs.config, theirs.tests, theirs.released) == (cell.config, cell.tests, cell.released)
@@ -146,7 +152,7 @@ def test_every_number_that_the_paper_trained_for_has_its_run(experiment):
 )
 def test_a_run_stands_in_the_column_that_names_it(name, key, column, encodings, fields):
     experiment = EXPERIMENTS[name]
-    cell = next(cell for cell in experiment.cells_at("paper") if cell.key == key)
+    cell = next(cell for cell in cells_at(experiment, "paper") if cell.key == key)
     assert {paper_table(name)[0][shown.column] for shown in cell.shows} == {column}
     assert (cell.config.data.input_encoding, cell.config.data.output_encoding) == encodings
     assert {field: getattr(cell.config.model, field) for field in fields} == fields
@@ -155,7 +161,7 @@ def test_a_run_stands_in_the_column_that_names_it(name, key, column, encodings, 
 @every_paper_table
 def test_rows_of_tolerances_show_that_tolerance(experiment):
     columns, rows = paper_table(experiment.name)
-    for cell in experiment.cells_at("paper"):
+    for cell in cells_at(experiment, "paper"):
         for shown in cell.shows:
             tolerance = shown.measure.rpartition("/")[2]
             if "Tolerance %" in columns:
@@ -170,7 +176,7 @@ def test_out_of_distribution_tests_are_the_papers():
     columns, _ = paper_table("table-12")
     trained = {0: "wigner 10.0", 5: "laplace 10.0", 6: "gaussian,uniform,laplace 10.0", 1: "wigner 1.0,100.0"}
     for scale in ("laptop", "paper"):
-        cells = EXPERIMENTS["table-12"].cells_at(scale)
+        cells = cells_at(EXPERIMENTS["table-12"], scale)
         assert {shown.row for cell in cells for shown in cell.shows} >= set(trained)
         for cell in cells:
             for shown in cell.shows:
@@ -182,11 +188,11 @@ def test_out_of_distribution_tests_are_the_papers():
             if row in trained:
                 laws = ",".join(data.ensemble).replace("iid-uniform", "wigner")  # two names of the same
                 assert f"{laws} {','.join(map(str, data.amplitude))}" == trained[row]
-    assert len(columns) - 1 == len(EXPERIMENTS["table-12"].cells_at("paper")[0].tests) == 11
+    assert len(columns) - 1 == len(cells_at(EXPERIMENTS["table-12"], "paper")[0].tests) == 11
 
 
 def test_laptop_has_what_two_cores_can_do():
-    cells = {name: EXPERIMENTS[name].cells_at("laptop") for name in EXPERIMENTS}
+    cells = {name: cells_at(EXPERIMENTS[name], "laptop") for name in EXPERIMENTS}
     assert {cell.released for group in cells.values() for cell in group} - {""} == {
         *("transpose-5", "transpose-10", "add-5", "add-10", "matvec-5", "matmul-5", "eigenvalues-5", "eigenvalues-8"),
         *("laplace-5", "eigenvectors-5", "singular-values-4", "svd-4", "inverse-5"),
@@ -205,8 +211,8 @@ def test_laptop_has_what_two_cores_can_do():
 
 @every_paper_table
 def test_numbers_of_another_size_than_the_papers_say_so(experiment):
-    sizes = {(s.row, s.column): cell.config.data.dim for cell in experiment.cells_at("paper") for s in cell.shows}
-    for cell in experiment.cells_at("laptop"):
+    sizes = {(s.row, s.column): cell.config.data.dim for cell in cells_at(experiment, "paper") for s in cell.shows}
+    for cell in cells_at(experiment, "laptop"):
         for shown in cell.shows:
             same = sizes.get((shown.row, shown.column), cell.config.data.dim) == cell.config.data.dim
             assert same == (not cell.size), (cell.key, shown)
@@ -214,13 +220,13 @@ def test_numbers_of_another_size_than_the_papers_say_so(experiment):
 
 @every_experiment
 def test_every_cell_for_two_cores_can_be_started(experiment, tmp_path):
-    for cell in experiment.cells_at("laptop"):
+    for cell in cells_at(experiment, "laptop"):
         if not cell.released and cell.config.train.seed == 1:
             check_before_start(cell.config, tmp_path / "run")
 
 
 def test_the_ablation_removes_one_ingredient_at_a_time():
-    cells = EXPERIMENTS["ablation"].cells_at("laptop")
+    cells = cells_at(EXPERIMENTS["ablation"], "laptop")
     base = {(c.config.data.task, c.config.train.seed): c.config for c in cells if c.shows[0].row == "all ingredients"}
     assert len(base) == 9 and len(cells) == 9 + 3 * (13 + 13 + 12)  # an inverse reads no triangle
     for config in base.values():
