@@ -2,9 +2,10 @@
 
     python benchmarks/certify.py --num 10000
 
-For each problem: the accuracy at 5 % tolerance, the share of the accurate predictions that is proven so (recall of
-the verdict), how many proven ones are wrong (there must be none), the share that a refinement certifies without NumPy, the
-share of these with a residual of at most 1e-12, and its steps beside those of a standard start.
+For each problem: the accuracy at 5 % tolerance, the share of predictions that is proven accurate, the share of the
+accurate ones that is proven (recall), how many proven ones are wrong (there must be none), the share that a refinement
+certifies without NumPy, the share of these with a residual of at most 1e-12, and its steps beside those of a standard
+start.
 """
 
 from __future__ import annotations

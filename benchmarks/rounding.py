@@ -1,4 +1,4 @@
-"""How accurate can answers in three digits be, or in four? Exact solutions, with errors of some size, rounded and checked.
+"""How accurate can answers in three digits be, or in four? Exact solutions, with errors added, rounded and checked.
 
     python benchmarks/rounding.py
 

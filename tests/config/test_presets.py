@@ -42,6 +42,13 @@ SAID["fast-2"] = SAID["fast-1"] | {
     "examples": 300_000,
     "eval_every": 20_000,
 }
+SAID["copy-1"] = SAID["fast-1"] | {
+    "encoder_layers": 1,
+    "dim_model": (64,),
+    "input_embedding": "lookup",
+    "output_embedding": "lookup",
+    "soft_width": 0.0,
+}
 SAID["recurrent-1"] = SAID["fast-1"] | {
     "architecture": "lstm:embedding_dim=128,memory=100",
     "encoder_layers": 2,

@@ -66,7 +66,18 @@ RECURRENT = replace_fields(
     batch_size=32,
 )
 
-PRESETS: dict[str, RunConfig] = {"paper-1": PAPER, "fast-1": FAST_1, "fast-2": FAST_2, "recurrent-1": RECURRENT}
+# Exact copies, such as transposition: tokens are looked up and targets are hard.
+COPY = replace_fields(
+    FAST_1, encoder_layers=1, dim_model=64, input_embedding="lookup", output_embedding="lookup", soft_width=0.0
+)
+
+PRESETS: dict[str, RunConfig] = {
+    "paper-1": PAPER,
+    "fast-1": FAST_1,
+    "fast-2": FAST_2,
+    "copy-1": COPY,
+    "recurrent-1": RECURRENT,
+}
 
 
 def full_name(name: str) -> str:
