@@ -351,12 +351,12 @@ def test_evaluations_along_the_way_do_not_change_the_weights(tmp_path, tiny_conf
 FROZEN = {"learning_rate": 1e-9, "optimizer": "muon:learning_rate=1e-9"}
 
 
-@pytest.mark.parametrize(("accuracy", "steps"), [(0.1, 5), (1.0, 20), (0.0, 20)])
-def test_a_run_stops_early_on_its_criterion(tmp_path, tiny_config, tiny_run, accuracy, steps):
+@pytest.mark.parametrize(("accuracy", "tolerance", "steps"), [(0.1, 0.03, 5), (1.0, 0.03, 20), (0.0, 0.05, 20)])
+def test_a_run_stops_early_on_its_criterion(tmp_path, tiny_config, tiny_run, accuracy, tolerance, steps):
     init = str(tiny_run.folder)
-    config = tiny_config(**FROZEN, init=init, eval_every=5 * 64, stop_accuracy=accuracy, stop_tolerance=0.03)
+    config = tiny_config(**FROZEN, init=init, eval_every=5 * 64, stop_accuracy=accuracy, stop_tolerance=tolerance)
     run = train(config, tmp_path / "run")
-    reached = [m["accuracy"]["l1"]["0.03"] for m in run.metrics() if "accuracy" in m]
+    reached = [m["accuracy"]["l1"][str(tolerance)] for m in run.metrics() if "accuracy" in m]
     assert 0.1 <= reached[0] < 1.0  # the criterion lies between
     assert Result.read(run.folder / RESULT_FILE).steps == steps
     assert resume(run.folder).metrics()[-1]["step"] == steps

@@ -33,8 +33,10 @@ def run(arguments: list[str]) -> int:
         for name, config in CASES.items()
         if command.cases in name
     }
-    if not chosen or command.rounds < 1:
-        raise ValueError(f"no case has {command.cases!r} in its name, or no rounds; cases: {', '.join(CASES)}")
+    if command.rounds < 1:
+        raise ValueError(f"rounds {command.rounds}: must be at least 1")
+    if not chosen:
+        raise ValueError(f"no case has {command.cases!r} in its name; cases: {', '.join(map(repr, CASES))}")
     rates, speeds = measure(chosen, command.rounds)
     if command.json:
         found = {"rates": rates, "speeds": [asdict(speed) for speed in speeds]}
