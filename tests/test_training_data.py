@@ -128,7 +128,7 @@ def test_a_stage_ends_where_its_examples_are_used_up():
     ("examples", "ends"), [((32, 48), [2, 5]), ((31, 49), [2, 5]), ((20, 20), [1, 2]), ((7, 1), [0, 0]), ((), [])]
 )
 def test_stages_end_at_the_nearest_step(examples, ends):
-    assert stage_ends(config_of(stage=tuple(StageConfig(num) for num in examples))) == ends
+    assert stage_ends(config_of(stage=tuple(StageConfig(num, dim="1") for num in examples))) == ends
 
 
 def test_a_stage_has_the_problems_own_matrices_where_it_names_no_others():

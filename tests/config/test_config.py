@@ -109,7 +109,12 @@ def test_a_bad_value_is_refused_by_name(changes, complaint):
 
 
 @pytest.mark.parametrize(
-    ("fields", "complaint"), [({"examples": 0}, "examples 0"), ({"examples": 5, "rate": 0.0}, "rate 0.0")]
+    ("fields", "complaint"),
+    [
+        ({"examples": 0, "dim": "3"}, "examples 0"),
+        ({"examples": 5, "rate": 0.0}, "rate 0.0"),
+        ({"examples": 5}, "no other than the run"),
+    ],
 )
 def test_a_bad_stage_is_refused_by_name(fields, complaint):
     with pytest.raises(ValueError, match=complaint):
@@ -126,7 +131,7 @@ def test_a_bad_stage_is_refused_by_name(fields, complaint):
         {"mix_share": 1.0, "mix_until": 0.0, "mix_dim": "2-22"},
         {"mix_share": 0.5, "mix_ensemble": ("well-conditioned", "log-uniform")},
         {"repeated_share": 1.0, "pool": 1},
-        {"stage": (FIRST, StageConfig(1)), "examples": 1_002},
+        {"stage": (FIRST, StageConfig(1, dim="3")), "examples": 1_002},
     ],
 )
 def test_values_at_the_edge_are_allowed(changes):
@@ -190,7 +195,7 @@ def test_a_dict_may_leave_out_what_is_default():
     mix = {"mix_share": 0.5, "mix_dim": "3", "mix_ensemble": ["laplace"]}
     expected = MixConfig(mix_share=0.5, mix_dim="3", mix_ensemble=("laplace",))
     assert from_dict({"mix": mix}) == RunConfig(mix=expected)
-    assert from_dict({"stage": [{"examples": 5}]}) == RunConfig(stage=(StageConfig(5),))
+    assert from_dict({"stage": [{"examples": 5, "dim": "3"}]}) == RunConfig(stage=(StageConfig(5, "3"),))
 
 
 @pytest.mark.parametrize(

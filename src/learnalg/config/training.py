@@ -108,4 +108,6 @@ class StageConfig:
     def __post_init__(self) -> None:
         check_types(self)
         need(self.examples >= 1, f"stage: examples {self.examples}: must be at least 1")
+        is_other = bool(self.dim or self.ensemble) or self.rate != 1
+        need(is_other, "stage: without dim, ensemble or rate it is no other than the run")
         need(self.rate > 0, f"stage: rate {self.rate}: must be positive")
