@@ -78,7 +78,7 @@ def test_without_names_all_released_models_are_verified(run, monkeypatch):
 def test_a_result_that_is_missing_or_of_another_kind_gets_one_line(run, tmp_path, monkeypatch):
     (tmp_path / f"{NAME}.json").write_text(json.dumps({"report": {}}))
     code, _, err = run("verify", f"{NAME}.json")
-    assert code == 2 and "no result of this version" in err and err.count("\n") == 1
+    assert code == 2 and "is not a result of this version" in err and err.count("\n") == 1
     monkeypatch.setattr("learnalg.zoo.index.results_folder", lambda: tmp_path / "nowhere")
     code, _, err = run("verify", NAME)
     assert code == 2 and f"{NAME} has no result" in err and err.count("\n") == 1
