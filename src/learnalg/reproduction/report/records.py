@@ -84,7 +84,8 @@ def records_table(results: Mapping[str, Result]) -> str:
     ]
     for name, result in in_order(results).items():
         data, problem = result.config.data, PROBLEMS.get(name)
-        title = problem.title if problem else f"{data.task.replace('_', ' ')} {data.dim}x{data.dim}"
+        size = f"{data.dim}x{data.dim}" if data.dim.isdigit() else data.dim
+        title = problem.title if problem else f"{data.task.replace('_', ' ')} {size}"
         bar, papers, examples = (problem.bar, problem.papers, problem.examples) if problem else ("", "", "")
         lines.append(
             f"| {title} | [{name}](../results/{name}.json) | {_examples(result)} | {result.all_flops:.1e} "
