@@ -139,7 +139,7 @@ def decode(
     shape: tuple[int, int] | None = None,
 ) -> Tensor:
     if width == 1:
-        return greedy(model, source, max_length, grammar, shape)
+        return greedy(model, source, max_length, grammar, shape).tokens_BT
     return beam(model, source, max_length, width, grammar, shape)
 
 
@@ -170,18 +170,21 @@ def test_beam_is_the_slow_beam(encoding, tasks, max_length, shape, bound, width)
 def test_greedy_takes_the_likeliest_token_each_time(encoding, tasks, max_length, shape, bound):
     tokenizer, model, source = get_tokenizer(encoding, tasks), make(encoding, tasks), sources(encoding, tasks)
     following = continuations(all_sequences(tokenizer, max_length, shape) if bound else None)
-    rows = trimmed(greedy(model, source, max_length, Grammar(tokenizer, max_length) if bound else None, shape))
-    for row, written in zip(source, rows, strict=True):
+    found = greedy(model, source, max_length, Grammar(tokenizer, max_length) if bound else None, shape)
+    for row, written, logs in zip(source, trimmed(found.tokens_BT), found.log_BT, strict=True):
         for k, word in enumerate(written):
-            assert word == log_softmax(model, row, written[:k], following(written[:k])).argmax()
+            log_V = log_softmax(model, row, written[:k], following(written[:k]))
+            assert word == log_V.argmax()
+            assert logs[k] == pytest.approx(float(log_V[word]), abs=1e-5)
         assert written[-1] == END or len(written) == max_length
+        assert (logs[len(written) :] == 0).all()
 
 
 @every_case
 def test_a_beam_of_one_is_greedy(encoding, tasks, max_length, shape, bound):
     model, source = make(encoding, tasks), sources(encoding, tasks)
     grammar = Grammar(get_tokenizer(encoding, tasks), max_length) if bound else None
-    alone = greedy(model, source, max_length, grammar, shape)
+    alone = greedy(model, source, max_length, grammar, shape).tokens_BT
     assert torch.equal(beam(model, source, max_length, 1, grammar, shape), alone)
 
 
@@ -194,7 +197,7 @@ def test_a_beam_as_wide_as_the_language_finds_its_likeliest_sequence(encoding, m
     following = continuations(sequences)
     grammar = Grammar(tokenizer, max_length)
     found = trimmed(beam(model, source, max_length, len(sequences), grammar, shape))
-    first = trimmed(greedy(model, source, max_length, grammar, shape))
+    first = trimmed(greedy(model, source, max_length, grammar, shape).tokens_BT)
     for k, row in enumerate(source):
         total = totals(model, row, sequences, following)
         assert found[k] == max(total, key=total.__getitem__)

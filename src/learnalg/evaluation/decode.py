@@ -6,7 +6,7 @@ an end. Constrained to it, every prediction is a well-formed matrix; `task` and 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -62,6 +62,13 @@ class Grammar:
         return allowed_BV
 
 
+class Written(NamedTuple):
+    """What a decoding has written, and the log probability of each token among those that were allowed there."""
+
+    tokens_BT: Tensor
+    log_BT: Tensor  # zero for padding
+
+
 @torch.inference_mode()
 def greedy(
     model: Seq2Seq,
@@ -69,22 +76,25 @@ def greedy(
     max_length: int,
     grammar: Grammar | None = None,
     shape: tuple[int, int] | None = None,
-) -> Tensor:
-    """(B, T): the likeliest token each time; rows end with END and are padded."""
+) -> Written:
+    """The likeliest token each time; rows end with END and are padded."""
     state = model.begin(source_BS, max_length)
     tokens_B = torch.full((len(source_BS),), END, device=source_BS.device)
     done_B = torch.zeros_like(tokens_B, dtype=torch.bool)
     written_BT = tokens_B.new_empty((len(tokens_B), 0))
+    logs = []
     for _ in range(max_length):
         logits_BV = model.step(tokens_B, state).float()
         if grammar is not None:
             logits_BV = logits_BV.masked_fill(~grammar.allowed(written_BT, shape), -torch.inf)
-        tokens_B = torch.where(done_B, PAD, logits_BV.argmax(1))
+        best_B, tokens_B = logits_BV.max(1)
+        logs.append((best_B - logits_BV.logsumexp(1)).masked_fill(done_B, 0.0))
+        tokens_B = torch.where(done_B, PAD, tokens_B)
         written_BT = torch.cat([written_BT, tokens_B[:, None]], dim=1)
         done_B |= tokens_B == END
         if done_B.all():
             break
-    return written_BT
+    return Written(written_BT, torch.stack(logs, dim=1))
 
 
 @torch.inference_mode()

@@ -65,7 +65,7 @@ def predict(
         if beam_width > 1:
             written = beam(model, part, longest, beam_width, grammar)
         else:
-            written = greedy(model, part, longest, grammar)
+            written = greedy(model, part, longest, grammar).tokens_BT
         out[start : start + rows, : written.shape[1]] = written.cpu().numpy()
     return out
 

@@ -62,7 +62,7 @@ class Model:
         device = next(self.module.parameters()).device
         grammar = Grammar(target, longest, device, task=index)
         module: Any = self.module
-        written = greedy(module, torch.from_numpy(ids).to(device), longest, grammar, shape)
+        written = greedy(module, torch.from_numpy(ids).to(device), longest, grammar, shape).tokens_BT
         return target.decode(written.cpu().numpy()).matrices(np.arange(len(ids)), shape)
 
     def explain(self, *operands: ArrayLike, task: str = "") -> dict[str, Any]:
