@@ -41,7 +41,7 @@ class Group:
     dims: tuple[int, int]
     rows: Ints  # their places in the batch
     inputs: Floats  # (num, rows, cols): what the model sees, rounded, noise included
-    solutions: Floats  # of the input without noise, not rounded
+    solutions: Floats  # of the input without noise (of the matrix as drawn, where config.rounded is off), not rounded
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,10 @@ class Stream:
         symmetric = task.symmetric or config.symmetric
         draws = [ensemble.draw(rng, num, rows, cols, symmetric) for rows, cols in task.operands(m, n)]
         drawn = np.concatenate([d.matrices for d in draws], axis=2) if len(draws) > 1 else draws[0].matrices
-        ids, clean = self._as_seen(drawn)
+        ids, seen = self._as_seen(drawn)
+        clean = seen if config.rounded else drawn
         if not config.noise:
-            return ids, clean, clean
+            return ids, seen, clean
         # Noise on every coefficient, also of symmetric matrices: what the model sees is then not quite symmetric.
         sigma = np.concatenate([np.broadcast_to(d.sigma[:, None, None], d.matrices.shape) for d in draws], axis=2)
         ids, seen = self._as_seen(clean + config.noise * sigma * rng.standard_normal(clean.shape))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from learnalg.config import MixConfig, RunConfig, replace_fields
+from learnalg.config import MixConfig, RunConfig, StageConfig, replace_fields
 from learnalg.config.presets import preset
 from learnalg.evaluation.result import Origin
 from learnalg.problem import Problem
@@ -20,6 +20,7 @@ from learnalg.reproduction.experiment import Cell, Shown
 from learnalg.reproduction.results import released_result
 
 TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
+SYMMETRIC = ("eigenvalues", "eigenvectors")  # tasks of symmetric matrices
 EPOCH = 300_000  # examples (section 3)
 MILLION = 1_000_000
 EIGENVALUES_BUDGET = 60 * MILLION  # 5x5: 40 million to 99 % (section 4.4), 60 in the caption of table 14
@@ -42,6 +43,25 @@ def fast(
     """The preset `fast-1`, with which most cells were run, evaluated `evals` times along the way."""
     fields = _common(task, dim, layers, encoding, examples) | {"eval_every": max(examples // evals, 1)}
     return replace_fields(preset("fast-1"), **(fields | changes))
+
+
+def assembled(task: str, dim: str, encoding: str, examples: int, evals: int = 5, **changes: Any) -> RunConfig:
+    """The preset `fast-2`, from scratch. Of square matrices the first sixth of the examples are smaller ones; symmetric
+    matrices are read by their upper triangle."""
+    source, _, target = encoding.partition("/")
+    fields: dict[str, Any] = {
+        "task": task,
+        "dim": dim,
+        "input_encoding": source,
+        "output_encoding": target or source,
+        "triangle": task in SYMMETRIC,
+        "examples": examples,
+        "eval_every": max(examples // evals, 1),
+        "eval_num": 500,
+    }
+    if dim.isdigit() and int(dim) > 3:
+        fields["stage"] = (StageConfig(examples=examples // 6, dim=f"2-{int(dim) - 1}"),)
+    return replace_fields(preset("fast-2"), **(fields | changes))
 
 
 def released_config(name: str, task: str) -> RunConfig:
@@ -112,6 +132,11 @@ def by_tolerance(column: int, first_row: int = 0) -> tuple[Shown, ...]:
 def along_row(row: int, first_column: int) -> tuple[Shown, ...]:
     """A row with a column for each tolerance."""
     return tuple(Shown(row, first_column + k, f"report/accuracy/l1/{t}") for k, t in enumerate(TOLERANCES))
+
+
+def at_size(dim: str, column: int) -> tuple[Shown, ...]:
+    """A column with a row for each tolerance, of a test named by its size."""
+    return tuple(Shown(k, column, f"tests/{dim}/accuracy/l1/{t}") for k, t in enumerate(TOLERANCES))
 
 
 def slug(*words: str) -> str:

@@ -22,6 +22,7 @@ from learnalg.naming import split_name
 
 SCALES = ("smoke", "laptop", "paper")
 PAPER_NUMBERS = Path(__file__).with_name("paper.toml")
+FINDINGS = Path(__file__).with_name("findings.toml")
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,12 @@ def tiny(cell: Cell) -> Cell:
         for name, changes in cell.tests.items()
     }
     return replace(cell, config=config, tests=tests, released="", size="")
+
+
+@cache
+def findings() -> dict[str, dict[str, str]]:
+    """What each table shows: `paper`, and, where something is measured, `ours`."""
+    return tomllib.loads(FINDINGS.read_text())
 
 
 @cache

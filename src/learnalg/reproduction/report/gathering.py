@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from learnalg.evaluation.result import Result
-from learnalg.reproduction.experiment import Cell, Experiment, paper_numbers, paper_table
+from learnalg.reproduction.experiment import Cell, Experiment, findings, paper_numbers, paper_table
 from learnalg.reproduction.report.comparing import HIGHER, NEITHER, Comparison, compare, direction_of
 from learnalg.reproduction.report.drawing import draw
 from learnalg.reproduction.report.records import PROBLEMS, TOLERANCES, in_order, learning_curves
@@ -74,6 +74,12 @@ class Section:
     def counts(self) -> tuple[int, int]:
         """Measured, of the paper's numbers."""
         return counts(self.table)
+
+    @property
+    def finding(self) -> str:
+        """One sentence of the paper's, one of ours; without the latter where nothing is measured at this scale."""
+        said = findings().get(self.name, {})
+        return " ".join(filter(None, (said.get("paper", ""), said.get("ours", "") if self.comparisons else "")))
 
     def num_marked(self, *marks: str) -> int:
         return sum(comparison.mark in marks for comparison in self.comparisons.values())

@@ -26,6 +26,7 @@ def markdown(document: Document, folder: Path) -> str:
     for section in document.sections:
         lines += ["", f"## {section.heading}: {plain(section.table.title)}", "", plain(section.title), ""]
         lines += [f"![{section.heading}]({figure_name(section)})\n"] if section.figure else []
+        lines += [plain(section.finding), ""] if section.finding else []
         lines += _table(section)
         lines += [f"\n{plain(section.table.note)}"] if section.table.note else []
         lines += [f"\n{letter}: {plain(text)}" for text, letter in section.notes().items()]

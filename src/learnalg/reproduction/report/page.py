@@ -105,8 +105,8 @@ def _legend() -> str:
 
 
 def _contents(document: Document) -> str:
-    heads = ("", "", "measured", f"{BETTER} better", f"{CLOSE} as good", f"{WORSE} worse")
-    names = ("Section", "Title", *heads[2:])
+    heads = ("", "", "measured", f"{BETTER} better", f"{CLOSE} as good", f"{WORSE} worse", "")
+    names = ("Section", "Title", *heads[2:-1], "Share of the paper's numbers")
     head = "".join(
         element("th", shown or element("span", name, class_="unseen"), scope="col")
         for shown, name in zip(heads, names, strict=True)
@@ -121,9 +121,8 @@ def _contents(document: Document) -> str:
             ),
         )
         name = element("th", link(section.name, escape(section.heading)), scope="row")
-        rows.append(
-            element("tr", name + element("td", escape(section.table.title)) + "".join(element("td", n) for n in counts))
-        )
+        cells = element("td", escape(section.table.title)) + "".join(element("td", n) for n in counts)
+        rows.append(element("tr", name + cells + element("td", _bar(section))))
     others = {
         PAPER_RUNS: bool(document.paper_runs),
         "Learning curves": bool(document.curves),
@@ -141,9 +140,27 @@ def _contents(document: Document) -> str:
     )
 
 
+def _bar(section: Section) -> str:
+    """Better, as good and worse as shares of the paper's numbers; what is left was not run."""
+    whole = section.counts[1] if section.name in paper_numbers() else 0
+    if not whole:
+        return ""
+    numbers = {
+        "better": section.num_marked(BETTER),
+        "close": section.num_marked(CLOSE, EQUAL),
+        "worse": section.num_marked(WORSE),
+    }
+    parts = "".join(
+        element("span", class_=kind, style=f"width:{100 * num / whole:.1f}%") for kind, num in numbers.items() if num
+    )
+    words = ", ".join(f"{num} {'as good' if kind == 'close' else kind}" for kind, num in numbers.items())
+    return element("span", parts, class_="bar", role="img", aria_label=f"{words}, of {whole}")
+
+
 def _section(section: Section, scale: str) -> str:
     command = f"learnalg reproduce {section.name} --scale {scale}"
     parts = [element("h2", escape(f"{section.heading}: {section.table.title}"), id=section.name)]
+    parts += [element("p", escape(section.finding), class_="finding")] if section.finding else []
     parts += [_image(section.figure, f"{section.heading}: {section.title}")] if section.figure else []
     parts.append(table_html(section))
     if section.name in HEATMAPS and any(number.is_ours for _, _, number in section.places()):

@@ -11,14 +11,16 @@ from learnalg.reproduction.configs import (
     ADD_BUDGET,
     EIGENVALUES_BUDGET,
     along_row,
+    assembled,
     by_tolerance,
     describe,
     fast,
     paper,
+    released_cell,
     slug,
 )
 from learnalg.reproduction.experiment import Cell, Experiment
-from learnalg.reproduction.tables.eigenvalues import paper_cell
+from learnalg.reproduction.tables.eigenvalues import TABLE_6, paper_cell
 
 FIRST_COLUMN = 2
 
@@ -97,9 +99,11 @@ def small(kind: str, task: str, layers: str, examples: int, encoding: str, **cha
 # with gates, with adaptive halting, or with neither.
 #
 # At scale paper B1999, 8 heads, 30 million examples (table 13); looped decoders have 512 dimensions and 4 loops, of
-# which the paper says nothing. At scale laptop 5x5 matrices, the three variants of the looped encoder.
+# which the paper says nothing. At scale laptop 64 dimensions, FP15/B1999, and the released 10x10 model as the
+# baseline.
 
 LOOPS = 4
+SMALL_SUMS: dict[str, Any] = {"dim_model": 64, "batch_size": 32, "evals": 4, "eval_num": 200, "final_num": 2_000}
 LOOPED_SUMS = (  # key, dimensions, loops of encoder and decoder, gate, in the paper's order
     ("encoder-256", 256, LOOPS, 1, "none"),
     ("encoder-512", 512, LOOPS, 1, "none"),
@@ -110,8 +114,7 @@ LOOPED_SUMS = (  # key, dimensions, loops of encoder and decoder, gate, in the p
     ("decoder-512", 512, 1, LOOPS, "none"),
     ("both-512", 512, LOOPS, LOOPS, "none"),
 )
-LAPTOP_LOOPED = (0, 2, 4)  # rows, of both tables
-SIZE = "5x5"  # at scale laptop
+LAPTOP_LOOPED = (0, 2, 4, 6, 7)  # rows
 
 
 def looped_sums(scale: str) -> list[Cell]:
@@ -123,15 +126,13 @@ def looped_sums(scale: str) -> list[Cell]:
             config = paper("add", "10", "1/1", "b1999", ADD_BUDGET, dim_model=dimensions, **loops)
             found.append(Cell(key, config, shows))
         elif row in LAPTOP_LOOPED:
-            loops["output_embedding"] = "lookup"
-            config = fast("add", "5", "1/1", 40_000, dim_model=64, batch_size=32, evals=4, **loops)
-            found.append(Cell(key, config, shows, note=describe(config), size=SIZE))
+            config = fast("add", "10", "1/1", 60_000, "fp15/b1999", **(loops | SMALL_SUMS))
+            found.append(Cell(f"10-{key}", config, shows, note=describe(config)))
     shows = along_row(len(LOOPED_SUMS), FIRST_COLUMN)
     if scale == "paper":
         config = paper("add", "10", "2/2", "b1999", ADD_BUDGET)
         return [*found, Cell("10-2-2", config, shows, home="table-3")]
-    config = fast("add", "5", "1/1", 200_000, output_embedding="lookup")
-    return [*found, Cell("baseline", config, shows, note=describe(config), size=SIZE)]
+    return [*found, released_cell("baseline-10", "add-10", "add", shows)]
 
 
 def looped(gate: str) -> str:
@@ -142,7 +143,8 @@ def looped(gate: str) -> str:
 # Universal transformers, eigenvalues of 5x5 matrices: one encoder layer, looped through 4 or 8 times.
 #
 # At scale paper 512 dimensions, 8 heads and 60 million examples (table 14); the baselines are runs of table 6, and kept
-# there. At scale laptop FP15/P1000, 4 loops of 128 dimensions, shown beside P1000.
+# there. At scale laptop the preset `fast-2` with one layer, FP15 in the input; the baselines are a released model
+# and one of table 6.
 
 LOOPED_EIGENVALUES = tuple(
     (encoding, loops, gate) for encoding in ("p1000", "fp15") for gate in ("none", "copy", "act") for loops in (4, 8)
@@ -158,16 +160,17 @@ def looped_eigenvalues(scale: str) -> list[Cell]:
         if scale == "paper":
             config = paper("eigenvalues", "5", "1/1", encoding, EIGENVALUES_BUDGET, **fields)
             found.append(Cell(key, config, shows))
-        elif row in LAPTOP_LOOPED:
-            config = fast("eigenvalues", "5", "1/1", 400_000, **fields)
-            found.append(Cell(key, config, shows, note=describe(config)))
+        else:
+            config = assembled("eigenvalues", "5", f"fp15/{encoding}", 100_000, encoder_layers=1, **fields)
+            found.append(Cell(f"{key}-products", config, shows, note=describe(config)))
     if scale == "paper":
         for row, column in BASELINES.items():
             found.append(replace(paper_cell(column), shows=along_row(row, FIRST_COLUMN), home="table-6"))
         return found
-    config = fast("eigenvalues", "5", "4/1", 1_250_000, relations="learned", heads=8)
-    shows = along_row(min(BASELINES), FIRST_COLUMN)
-    return [*found, Cell("baseline", config, shows, note=describe(config))]
+    theirs = {cell.key: cell for cell in TABLE_6.cells_at("laptop")}
+    for row, key in ((12, "p1000-5-4-1"), (13, "fp15-5-6-1")):
+        found.append(replace(theirs[key], shows=along_row(row, FIRST_COLUMN), home=TABLE_6.name))
+    return found
 
 
 EXPERIMENTS = (
