@@ -226,6 +226,18 @@ def test_the_matrix_without_noise_is_rounded_as_the_model_would_see_it():
     assert (group.inputs - clean).std() == pytest.approx(0.1 * 10 / np.sqrt(3), rel=0.05)
 
 
+@pytest.mark.parametrize("triangle", [False, True])
+def test_a_matrix_may_be_solved_before_it_is_rounded(triangle):
+    fields = {"task": "eigenvalues", "dim": "3", "input_encoding": "p100", "triangle": triangle}
+    first, then = (Stream(problem_of(rounded=r, **fields), 1, "train", 200).batch(0) for r in (True, False))
+    np.testing.assert_array_equal(first.sources, then.sources)  # the model reads the same
+    np.testing.assert_allclose(
+        first.groups[0].solutions[:, :, 0], -np.sort(-np.linalg.eigvalsh(first.groups[0].inputs))
+    )
+    difference = np.abs(first.groups[0].solutions - then.groups[0].solutions)
+    assert 0 < np.median(difference) < 0.2  # two digits of numbers up to 10 are off by up to 0.05
+
+
 def test_noise_follows_the_amplitude_of_each_matrix():
     problem = problem_of(task="transpose", dim="5", noise=0.1, amplitude=(1.0, 100.0))
     (group,) = Stream(problem, 1, "train", 2_000).batch(0).groups

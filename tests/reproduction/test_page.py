@@ -382,7 +382,6 @@ def test_the_markdown_says_the_same_numbers(root):
         (Number("[314]", words="[314]"), NEITHER, EQUAL, "", 0),
         (Number("[314]", words="[315]"), NEITHER, "", "", 0),
         (Number(3), HIGHER, "", "", 0),
-        (Number(3, (99.0,), other_size="5x5"), HIGHER, "", "", 0),
     ],
 )
 def test_comparisons(number, direction, mark, words, step):

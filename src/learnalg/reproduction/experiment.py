@@ -50,7 +50,6 @@ class Cell:
     init: str = ""  # key of the cell whose weights it starts from; a released model stands in the config
     released: str = ""  # the released model that is this cell: nothing is trained
     note: str = ""  # what a reader must know, such as a budget below the paper's
-    size: str = ""  # of its matrices, where the paper's are others: then its numbers are not compared
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", self.key):
@@ -110,7 +109,7 @@ def tiny(cell: Cell) -> Cell:
         name: {k: small_dim if k == "dim" else value for k, value in changes.items()}
         for name, changes in cell.tests.items()
     }
-    return replace(cell, config=config, tests=tests, released="", size="")
+    return replace(cell, config=config, tests=tests, released="")
 
 
 @cache

@@ -92,7 +92,7 @@ def pending(experiments: Mapping[str, Experiment], scale: str, root: Path) -> li
 
 def _numbers(experiment: Experiment, cell: Cell) -> int:
     """How many of the paper's numbers of this experiment the cell fills."""
-    if not experiment.has_paper or cell.size:
+    if not experiment.has_paper:
         return 0
     rows = paper_table(experiment.name)[1]
     places = ((s.row, s.column) for s in cell.shows if isinstance(s.row, int) and isinstance(s.column, int))

@@ -37,7 +37,6 @@ class Number:
     interval: tuple[float, float] | None = None  # 95 %, of a single share
     note: str = ""
     digits: int = 1  # after the point
-    other_size: str = ""  # of the matrices, where the paper's are others: not to be compared
 
     @property
     def is_of_paper(self) -> bool:
@@ -125,14 +124,12 @@ def _filled(number: Number, cell: Cell, shown: Shown, result: Result | None) -> 
         interval=interval,
         note=note,
         digits=shown.digits,
-        other_size=cell.size,
     )
 
 
 def note_of(cell: Cell, result: Result | None) -> str:
     """What a reader must know of a number: of the run that was done, or else of the one that is planned."""
-    note = cell.note if result is None or cell.released else result.note or cell.note
-    return "; ".join(filter(None, (f"{cell.size} matrices" if cell.size else "", note)))
+    return cell.note if result is None or cell.released else result.note or cell.note
 
 
 def lookup(result: Result, path: str) -> Any:
@@ -185,12 +182,12 @@ def counts(table: Table) -> tuple[int, int]:
     labels = num_labels(table)
     places = [number for row in table.rows for number in row[labels:]]
     papers = [number for number in places if number.is_of_paper] or [number for number in places if number.is_planned]
-    return sum(number.is_ours and not number.other_size for number in papers), len(papers)
+    return sum(number.is_ours for number in papers), len(papers)
 
 
 def best_of(table: Table) -> tuple[str, str]:
     """Our highest number and the paper's at the same place."""
-    numbers = [number for row in table.rows for number in row if not number.other_size]
+    numbers = [number for row in table.rows for number in row]
     filled = [number for number in numbers if number.ours and not math.isnan(sum(number.ours))]
     if not filled:
         return "", ""
@@ -203,8 +200,7 @@ def as_markdown(table: Table) -> str:
         if not number.is_planned:
             return str(number.paper)
         beside = f" ({number.paper})" if number.paper != "" else ""
-        size = f" at {number.other_size}" if number.other_size and number.is_ours else ""
-        return f"{number.text}{size}{beside}"
+        return f"{number.text}{beside}"
 
     lines = [
         _line(table.columns),

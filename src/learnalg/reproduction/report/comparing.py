@@ -38,10 +38,8 @@ def direction_of(measure: str) -> int:
 
 
 def compare(number: Number, direction: int) -> Comparison:
-    """No mark for what cannot be compared: words, and numbers of matrices of another size."""
+    """No mark for what cannot be compared: words."""
     paper = number.paper
-    if number.other_size:
-        return Comparison()
     if number.words:
         return Comparison(EQUAL) if number.words == str(paper) else Comparison()
     if not number.ours or isinstance(paper, bool) or not isinstance(paper, int | float):
