@@ -18,7 +18,7 @@ from learnalg.reproduction.experiment import SCALES, Cell, Experiment, Shown, pa
 from learnalg.reproduction.report.drawing import COMPUTED_FIGURES, CURVE_FIGURES, draw
 from learnalg.reproduction.results import cell_folder, load_result
 from learnalg.reproduction.runner import choose, missing_model, plan, run_experiment
-from learnalg.reproduction.table import as_markdown, counts, lookup, num_labels, table_of
+from learnalg.reproduction.table import as_markdown, counts, lookup, table_of
 from learnalg.reproduction.tables import EXPERIMENTS, FILES
 from learnalg.reproduction.tables.ablation import REMOVED
 from learnalg.training.preflight import check_before_start
