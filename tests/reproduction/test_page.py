@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from learnalg.config import replace_fields
 from learnalg.config.presets import preset
 from learnalg.evaluation.result import Point, Report, Result
 from learnalg.reproduction import results as results_module
-from learnalg.reproduction.experiment import Cell, Experiment, Shown, paper_numbers
+from learnalg.reproduction.experiment import Cell, Experiment, Shown, findings, paper_numbers
 from learnalg.reproduction.report.comparing import (
     BETTER,
     CLOSE,
@@ -238,8 +239,21 @@ def test_the_contents_name_every_section_and_count(root):
     (contents,) = [t for t in read.tables if t["class"] == "contents"]
     rows = {row[0]["text"]: [cell["text"] for cell in row[2:]] for row in contents["rows"][1:]}
     assert {f"Table {k}" for k in range(1, 30)} <= set(rows)
-    assert rows["Table 10"] == ["4 of 16", "1", "2", "1"]
-    assert rows["Table 3"] == ["0 of 48", "", "", ""]
+    assert rows["Table 10"] == ["4 of 16", "1", "2", "1", ""]
+    assert rows["Table 3"] == ["0 of 48", "", "", "", ""]
+
+
+def test_bars_are_shares_of_the_papers_numbers(root):
+    html = written(root)
+    assert 'aria-label="1 better, 2 as good, 1 worse, of 16"' in html
+    assert '<span class="better" style="width:6.2%"></span><span class="close" style="width:12.5%"></span>' in html
+
+
+def test_what_a_table_shows_is_said_beside_it(root):
+    assert set(findings()) == set(PAPER) - {"ablation"}
+    html = written(root)
+    assert escape(findings()["table-10"]["paper"] + " " + findings()["table-10"]["ours"]) in html
+    assert escape(findings()["table-3"]["ours"]) not in html, "nothing of table 3 is measured there"
 
 
 def test_figures_are_drawn_from_results_and_never_read(root):
