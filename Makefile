@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test lint bench docs wheel clean
+.PHONY: help setup demo test lint bench docs manual wheel clean
 
 help:
 	@echo "make demo    train a small model, evaluate it, solve one matrix"
@@ -10,6 +10,7 @@ help:
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   examples a second: data for each task and encoding, training, decoding"
 	@echo "make docs    bring README.md and docs/ up to date with results/"
+	@echo "make manual  build the manual: build/manual/index.html"
 	@echo "make wheel   build the package into dist/"
 	@echo "make setup   only create .venv"
 
@@ -41,9 +42,14 @@ bench: setup
 
 docs: setup
 	$(BIN)/learnalg docs
+	$(BIN)/python docs/worked.py
+
+manual: setup
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs . build/manual
+	@echo "build/manual/index.html"
 
 wheel: setup
 	$(BIN)/python -m pip wheel -q --no-deps -w dist .
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache dist
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache build dist

@@ -10,8 +10,16 @@ from learnalg.evaluation.evaluate import evaluate
 from learnalg.evaluation.result import Origin, Result
 from learnalg.files import results_folder
 from learnalg.problem import Problem
-from learnalg.reproduction.report.records import PROBLEMS, TOLERANCES, headline_table, learning_curves, records_table
-from learnalg.reproduction.report.writing import README_MARKS, RECORDS_MARKS, between, write_docs
+from learnalg.reproduction.report.records import (
+    PROBLEMS,
+    TOLERANCES,
+    headline_table,
+    in_order,
+    learning_curves,
+    records_table,
+)
+from learnalg.reproduction.report.writing import CARDS, CARDS_MARKS, README_MARKS, RECORDS_MARKS, between, write_docs
+from learnalg.zoo.cards import table_of_cards
 from learnalg.zoo.index import released
 from learnalg.zoo.load import load_model
 
@@ -20,9 +28,11 @@ RESULTS = {name: Result.read(results_folder() / f"{name}.json") for name in rele
 
 
 def test_the_readme_and_the_records_are_up_to_date():
-    readme, records = (ROOT / "README.md").read_text(), (ROOT / "docs/speedrun.md").read_text()
+    readme, records, zoo = ((ROOT / name).read_text() for name in ("README.md", "docs/speedrun.md", "docs/zoo.md"))
     assert README_MARKS[0] in readme and RECORDS_MARKS[0] in records
     assert between(readme, headline_table(RESULTS), README_MARKS) == readme, "run: learnalg docs"
+    assert CARDS_MARKS[0] in zoo
+    assert between(zoo, table_of_cards(in_order(RESULTS), CARDS), CARDS_MARKS) == zoo, "run: learnalg docs"
     assert between(records, records_table(RESULTS), RECORDS_MARKS) == records, "run: learnalg docs"
 
 
@@ -39,6 +49,7 @@ def test_docs_are_written_once(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "README.md").write_text(f"before\n{README_MARKS[0]}\nold\n{README_MARKS[1]}\nafter\n")
     (tmp_path / "docs/speedrun.md").write_text("no marks\n")
+    (tmp_path / "docs/zoo.md").write_text("no marks\n")
     names = ("README.md", "docs/learning-curves.svg", "docs/out-of-distribution.svg")
     assert write_docs(tmp_path) == [tmp_path / name for name in names]
     assert write_docs(tmp_path) == []

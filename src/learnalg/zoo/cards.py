@@ -1,9 +1,11 @@
-"""The card of a released model, NAME.md beside its weights, written from its result.
+"""The card of a released model, NAME.md beside its weights, written from its result; and a table of all cards.
 
 >>> print(card("eigenvalues-8", Result.read(Path("results/eigenvalues-8.json"))))
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from learnalg.config import DataConfig, ModelConfig, RunConfig
 from learnalg.evaluation.result import Result
@@ -88,3 +90,24 @@ def describe_origin(result: Result) -> str:
         f"It started from {part}{origin.model}: {result.all_examples:,} examples and "
         f"{result.all_seconds / 60:.0f} minutes in all."
     )
+
+
+def table_of_cards(results: Mapping[str, Result], folder: str) -> str:
+    """A line for each released model; `folder` leads to the cards."""
+    head = ["model", "problem", "matrices", "in, out", "network", "parameters", "accuracy at 5 / 2 / 1 / 0.5 %"]
+    lines = [head, ["---"] * len(head)]
+    for name, result in results.items():
+        data, model = result.config.data, result.config.model
+        shares = result.report.accuracy["l1"]
+        lines.append(
+            [
+                f"[{name}]({folder}/{name}.md)",
+                f"{data.task.replace('_', ' ')}, {data.dim}",
+                " + ".join(data.ensemble) + (", symmetric" if data.symmetric else ""),
+                f"{data.input_encoding.upper()}, {data.output_encoding.upper()}",
+                f"{model.encoder_layers}/{model.decoder_layers} layers, {model.width('encoder')} dimensions",
+                f"{result.parameters:,}",
+                " / ".join(f"{100 * shares[t]:.1f}" for t in ("0.05", "0.02", "0.01", "0.005")),
+            ]
+        )
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,5 +1,5 @@
 """Writes the report: index.html, and report.md with its figures; and what the documentation says of results: the
-README's headline rows, docs/speedrun.md's table, and two figures.
+README's headline rows, the tables of docs/speedrun.md and docs/zoo.md, and two figures.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from learnalg.reproduction.report.gathering import gather
 from learnalg.reproduction.report.heatmap import heatmap
 from learnalg.reproduction.report.markdown import figure_name, markdown
 from learnalg.reproduction.report.page import page
-from learnalg.reproduction.report.records import PROBLEMS, headline_table, learning_curves, records_table
+from learnalg.reproduction.report.records import PROBLEMS, headline_table, in_order, learning_curves, records_table
 from learnalg.reproduction.results import released_results
 from learnalg.reproduction.tables import EXPERIMENTS
+from learnalg.zoo.cards import table_of_cards
 
 README_MARKS = "<!-- results:begin -->", "<!-- results:end -->"
+CARDS_MARKS = "<!-- cards:begin -->", "<!-- cards:end -->"
+CARDS = "../src/learnalg/zoo"  # from docs/zoo.md
 RECORDS_MARKS = "<!-- records:begin -->", "<!-- records:end -->"
 
 
@@ -35,15 +38,16 @@ def write_report(experiments: Mapping[str, Experiment], scale: str, root: Path, 
 def write_docs(root: Path) -> list[Path]:
     """Answers the files that were not up to date."""
     results = released_results(root)
-    readme, records = root / "README.md", root / "docs" / "speedrun.md"
-    if not readme.is_file() or not records.is_file():
-        raise ValueError("no README.md and docs/speedrun.md here: `learnalg docs` is for a checkout")
+    readme, records, zoo = root / "README.md", root / "docs" / "speedrun.md", root / "docs" / "zoo.md"
+    if not all(path.is_file() for path in (readme, records, zoo)):
+        raise ValueError("no README.md, docs/speedrun.md and docs/zoo.md here: `learnalg docs` is for a checkout")
     out_of_distribution = gather({"table-12": EXPERIMENTS["table-12"]}, "laptop", root)
     section = next(section for section in out_of_distribution.sections if section.name == "table-12")
     headline = {name: results[name] for name in PROBLEMS if name in results}
     contents = {
         readme: between(readme.read_text(), headline_table(results), README_MARKS).encode(),
         records: between(records.read_text(), records_table(results), RECORDS_MARKS).encode(),
+        zoo: between(zoo.read_text(), table_of_cards(in_order(results), CARDS), CARDS_MARKS).encode(),
         root / "docs" / "learning-curves.svg": learning_curves(headline),
         root / "docs" / "out-of-distribution.svg": heatmap(section, background="#fff").encode(),
     }
