@@ -42,7 +42,7 @@ def test_a_spectrum_that_was_never_seen_is_not_trusted(matrices):
     positive = matrices @ matrices.swapaxes(1, 2)
     solution = linalg.eigvalsh(positive, model="eigenvalues-5", details=True)
     true = np.linalg.eigvalsh(positive)[:, ::-1]
-    error = np.abs(solution.value[:, :, 0] - true).sum(1) / np.abs(true).sum(1)
+    error = np.abs(solution.matrix[:, :, 0] - true).sum(1) / np.abs(true).sum(1)
     assert not (solution.trusted & (error >= 0.05)).any()
     assert solution.trusted.mean() < 0.5
 

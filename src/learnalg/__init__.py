@@ -2,7 +2,8 @@
 
     import learnalg
     model = learnalg.load("eigenvalues-3")
-    model.solve(matrix)
+    solution = model.solve(matrix)
+    solution.value, solution.trusted
 
     from learnalg.training.loop import train
     config = learnalg.replace_fields(learnalg.preset("fast"), task="add", dim="2", examples=20_000)

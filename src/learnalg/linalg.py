@@ -18,15 +18,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from learnalg.certify.proofs import PROOFS
 from learnalg.certify.refine import (
     Certificate,
     newton_schulz_start,
@@ -35,13 +34,10 @@ from learnalg.certify.refine import (
     refine_inverse,
     refine_svd,
 )
-from learnalg.problems.task import Floats, Task
+from learnalg.certify.solution import TRUSTED, Solution, flat
+from learnalg.problems.task import Floats
 from learnalg.zoo.catalog import best_model
 from learnalg.zoo.model import Model, load
-
-BOUNDED = ("iid-uniform", "wigner", "near-ties", "near-zeros", "near-singular")  # ensembles with coefficients up to A
-NEAR = 0.7  # of the scale of the training, a matrix stays as it is
-TRUSTED = 0.05  # a proven bound of the relative error (L1) below this
 
 
 class UntrustedWarning(UserWarning):
@@ -57,56 +53,6 @@ class SVDResult(NamedTuple):
     U: Floats
     S: Floats
     Vh: Floats
-
-
-@dataclass(frozen=True)
-class Solution:
-    """The answers of a model to a stack of problems, and what is known of them. np.asarray(solution) is the value."""
-
-    task: str
-    model: str
-    value: Floats  # (..., rows, cols), as the model writes it
-    inputs: Floats  # (num, rows, cols), operands side by side
-    definition: Task
-    steps: NDArray[np.int64] | None = None  # of the iteration that refined it
-    is_certified: NDArray[np.bool_] | None = None  # of a refined value
-    certified_residual: Floats | None = None  # of a refined value, relative, in the Frobenius norm
-    fell_back: NDArray[np.bool_] | None = None  # NumPy's answers
-
-    @cached_property
-    def residual(self) -> Floats:
-        """A proven bound of the relative error (L1), by the criterion of the accuracy tables; inf for none."""
-        flat = self.value.reshape(len(self.inputs), *self.value.shape[-2:])
-        return PROOFS[self.task](self.definition, self.inputs, flat).reshape(self.value.shape[:-2])
-
-    @property
-    def trusted(self) -> NDArray[np.bool_]:
-        return np.asarray(self.residual < TRUSTED)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
-        return np.asarray(self.value, dtype=dtype)
-
-
-# How an answer scales when the operands are multiplied by c: one power for each operand, and which rows scale.
-@dataclass(frozen=True)
-class Scaling:
-    power: int  # of c, for the answer
-    first_row: bool = False  # only the first row scales: vectors do not
-    apart: bool = False  # operands are scaled apart
-
-
-SCALINGS = {
-    "transpose": Scaling(1),
-    "add": Scaling(1),
-    "matvec": Scaling(1, apart=True),
-    "matmul": Scaling(1, apart=True),
-    "eigenvalues": Scaling(1),
-    "singular_values": Scaling(1),
-    "eigenvectors": Scaling(1, first_row=True),
-    "svd": Scaling(1, first_row=True),
-    "inverse": Scaling(-1),
-    "symmetric_inverse": Scaling(-1),
-}
 
 
 @cache
@@ -129,22 +75,11 @@ def solve(
     is_symmetric = m == n and bool(np.allclose(arrays[0], arrays[0].swapaxes(1, 2), rtol=1e-6))
     if isinstance(model, str):
         model = _model(model or best_model(task, m, n, is_symmetric, allow_outside))
-    if allow_outside and not model.problem.dims.admits(m, n):
-        warnings.warn(f"{model.name} was trained on dim {model.problem.config.dim}, not {m}x{n}", stacklevel=3)
-    definition = dict(model.problem.tasks)[task]
-    scaling = SCALINGS.get(task)
-    factors = _factors(arrays, scaling, model) if rescale and scaling is not None else [np.ones(len(arrays[0]))]
-    scaled = [a * factors[min(k, len(factors) - 1)][:, None, None] for k, a in enumerate(arrays)]
-    value = model.solve(*scaled, task=task, allow_outside=allow_outside)
-    if scaling is not None:
-        back = np.prod([f**-scaling.power for f in factors], axis=0)[:, None]
-        value[:, : 1 if scaling.first_row else None] *= back[..., None]
-    solution = Solution(task, model.name, value, np.concatenate(arrays, axis=2), definition)
+    stacks = (array.reshape(*lead, *array.shape[1:]) for array in arrays)
+    solution = model.solve(*stacks, task=task, rescale=rescale, allow_outside=allow_outside)
     if task in ("eigenvalues", "singular_values"):  # in order, as they are defined
-        solution.value[:] = -np.sort(-solution.value, axis=1)
-    if refine:
-        solution = _refined(solution, fallback)
-    return replace(solution, value=solution.value.reshape(*lead, *solution.value.shape[1:]))
+        solution.matrix[:] = -np.sort(-solution.matrix, axis=-2)
+    return _refined(solution, fallback) if refine else solution
 
 
 def _stacks(task: str, operands: tuple[ArrayLike, ...]) -> tuple[list[Floats], tuple[int, ...]]:
@@ -175,31 +110,13 @@ def _place(index: int, lead: tuple[int, ...]) -> str:
     return str(tuple(int(k) for k in np.unravel_index(index, lead))) if lead else "given"
 
 
-def _factors(arrays: list[Floats], scaling: Scaling, model: Model) -> list[Floats]:
-    """What brings the coefficients of each problem into the range of the model's training; 1 where they are there."""
-    config = model.problem.config
-    low, high = (amplitude * config.sigma_factor for amplitude in (config.amplitude[0], config.amplitude[-1]))
-    is_bounded = all(name in BOUNDED for name in config.ensemble)
-    groups = [[a] for a in arrays] if scaling.apart else [arrays]
-    factors = []
-    for group in groups:
-        size = np.sqrt(np.mean([np.square(a).mean(axis=(1, 2)) for a in group], axis=0)) * np.sqrt(3)
-        largest = np.max([np.abs(a).max(axis=(1, 2)) for a in group], axis=0)
-        is_inside = (NEAR * low <= size) & (size * NEAR <= high) & ((largest <= high) | (not is_bounded))
-        middle = np.sqrt(low * high)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.minimum(middle / size, high / largest if is_bounded else np.inf)
-        factors.append(np.where(is_inside | (size == 0), 1.0, factor))
-    return factors
-
-
 def _refined(solution: Solution, fallback: bool) -> Solution:
     """The same problems, solved to rounding error and certified, starting from the predictions."""
     if solution.task not in REFINEMENTS:
         raise ValueError(
             f"{solution.task} is not refined: its proof computes it again; tasks: {', '.join(REFINEMENTS)}"
         )
-    A, predicted = solution.inputs, solution.value
+    A, predicted = flat(solution.operands[0]), flat(solution.matrix)
     value, certificate = REFINEMENTS[solution.task](A, predicted)
     is_certified = certificate.is_certified
     fell_back = np.zeros(len(A), dtype=bool)
@@ -211,13 +128,16 @@ def _refined(solution: Solution, fallback: bool) -> Solution:
             )
         fell_back = ~is_certified
         value[fell_back] = solution.definition.solve(A[fell_back])
+    lead = solution.shape
+    value = value.reshape(solution.matrix.shape)
     return replace(
         solution,
+        matrix=value,
         value=value,
-        steps=certificate.steps,
-        is_certified=is_certified,
-        fell_back=fell_back,
-        certified_residual=certificate.residual,
+        steps=certificate.steps.reshape(lead),
+        is_certified=is_certified.reshape(lead),
+        fell_back=fell_back.reshape(lead),
+        certified_residual=certificate.residual.reshape(lead),
     )
 
 

@@ -56,6 +56,12 @@ class Problem:
         return parse_tasks(self.config.task)
 
     @cached_property
+    def task_names(self) -> tuple[str, ...]:
+        """Names with their options: 'eigenvectors:order=ascending'."""
+        texts = {text.partition(":")[0]: text for text in self.config.task.split("+")}
+        return tuple(texts.get(name, name) for name, _ in self.tasks)
+
+    @cached_property
     def dims(self) -> Dims:
         return Dims.parse(self.config.dim)
 

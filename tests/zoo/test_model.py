@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from learnalg.problems import TASKS
 from learnalg.zoo import model as module
 from learnalg.zoo.index import MODEL_FILE, released
 from learnalg.zoo.model import Model
+from learnalg.zoo.operands import OutsideWarning
 
 MATRIX = np.array([[1.0, -2.0], [3.0, 4.5]])
 
@@ -38,21 +40,21 @@ def untrained(tiny_config):
 def test_a_model_is_loaded_from_its_folder_or_its_file(trained, tiny_run):
     again = learnalg.load(str(tiny_run.folder / MODEL_FILE))
     assert again.config == trained.config == tiny_run.config
-    np.testing.assert_array_equal(again.solve(MATRIX), trained.solve(MATRIX))
+    np.testing.assert_array_equal(again.solve(MATRIX).value, trained.solve(MATRIX).value)
 
 
 def test_one_matrix_is_solved(trained):
-    answer = trained.solve(MATRIX)
+    answer = trained.solve(MATRIX).value
     assert answer.shape == (2, 2)
     assert np.abs(answer - MATRIX.T).sum() < 0.2 * np.abs(MATRIX).sum()
-    assert trained.solve([[3]]).shape == (1, 1)  # lists and whole numbers will do
+    assert trained.solve([[3]]).value.shape == (1, 1)  # lists and whole numbers will do
 
 
 def test_a_batch_is_solved_as_each_alone(trained):
     batch = np.random.default_rng(1).uniform(-10, 10, (20, 2, 2))
-    answers = trained.solve(batch)
+    answers = trained.solve(batch).value
     assert answers.shape == (20, 2, 2)
-    np.testing.assert_array_equal(answers, [trained.solve(matrix) for matrix in batch])
+    np.testing.assert_array_equal(answers, [trained.solve(matrix).value for matrix in batch])
     error = np.abs(answers - batch.swapaxes(1, 2)).sum(axis=(1, 2)) / np.abs(batch).sum(axis=(1, 2))
     assert np.median(error) < 0.05
 
@@ -71,13 +73,17 @@ def test_a_batch_is_solved_as_each_alone(trained):
         ("inverse", [(3, 3)], (3, 3)),
     ],
 )
-@pytest.mark.parametrize("num", [None, 1, 4])
-def test_answers_have_the_tasks_shape_even_before_training(untrained, task, operands, shape, num):
+@pytest.mark.parametrize("lead", [(), (1,), (4,), (2, 1, 2), (0,), (3, 0)])
+def test_answers_have_the_tasks_shape_even_before_training(untrained, task, operands, shape, lead):
     model = untrained(task=task, dim="3" if operands[0] == (3, 3) else "2x3")
-    batch = () if num is None else (num,)
-    answer = model.solve(*(np.ones((*batch, *operand)) for operand in operands))
-    assert answer.shape == (*batch, *shape)
-    assert np.isfinite(answer).all()
+    solution = model.solve(*(np.ones((*lead, *operand)) for operand in operands))
+    assert solution.value.shape == (*lead, *shape)
+    assert np.isfinite(solution.value).all()
+    for known in (solution.residual, solution.trusted, solution.confidence, solution.well_formed):
+        assert known.shape == lead == solution.shape
+    assert [seen.shape for seen in solution.seen] == [
+        (*lead, *matrix.shape[len(lead) :]) for matrix in solution.operands
+    ]
 
 
 @pytest.mark.parametrize(
@@ -89,12 +95,10 @@ def test_answers_have_the_tasks_shape_even_before_training(untrained, task, oper
         ([np.ones((1, 2))], "1x2 matrix, but this model was trained on dim 1-2"),
         ([np.ones(2)], r"shape \(2,\)"),
         ([3.0], r"shape \(\)"),
-        ([np.ones((2, 2, 2, 2))], "shape"),
         ([np.ones((0, 0))], "shape"),
-        ([np.ones((0, 2, 2))], "shape"),
+        ([np.ones((3, 0, 2))], "shape"),
         ([[[np.nan]]], "NaN or infinity"),
         ([[[np.inf]]], "NaN or infinity"),
-        ([[[1e12]]], "too large for fp15"),
         ([[[1j]]], "real numbers"),
         ([[["one"]]], "real numbers"),
         ([[[None]]], "real numbers"),
@@ -122,14 +126,14 @@ def test_operands_that_do_not_go_together_are_refused(untrained, task, operands,
 
 def test_a_triangle_is_read_of_symmetric_matrices_alone(untrained):
     model = untrained(task="svd", dim="2", symmetric=True, triangle=True)
-    assert model.solve([[1.0, 2.0], [2.0, 4.0]]).shape == model.problem.tasks[0][1].output_shape(2, 2)
+    assert model.solve([[1.0, 2.0], [2.0, 4.0]]).value.shape == model.problem.tasks[0][1].output_shape(2, 2)
     with pytest.raises(ValueError, match="symmetric"):
         model.solve(MATRIX)
 
 
 def test_symmetric_means_up_to_rounding(untrained):
     matrix = np.array([[1.0, 0.1 + 0.2], [0.3, 2.0]])
-    assert untrained(task="eigenvalues", dim="2").solve(matrix).shape == (2, 1)
+    assert untrained(task="eigenvalues", dim="2").solve(matrix).value.shape == (2, 1)
 
 
 def test_a_model_of_several_tasks_must_be_told_which(untrained):
@@ -138,8 +142,8 @@ def test_a_model_of_several_tasks_must_be_told_which(untrained):
         model.solve(MATRIX)
     with pytest.raises(ValueError, match="this model knows transpose, add"):
         model.solve(MATRIX, task="inverse")
-    assert model.solve(MATRIX, task="transpose").shape == (2, 2)
-    assert model.solve(MATRIX, MATRIX, task="add").shape == (2, 2)
+    assert model.solve(MATRIX, task="transpose").value.shape == (2, 2)
+    assert model.solve(MATRIX, MATRIX, task="add").value.shape == (2, 2)
 
 
 def test_explain_sets_the_answer_beside_numpys(trained):
@@ -148,7 +152,7 @@ def test_explain_sets_the_answer_beside_numpys(trained):
     assert answer["task"] == "transpose"
     np.testing.assert_allclose(answer["seen"], [[1.23, -2.0], [3.0, 4.5]])  # three digits
     np.testing.assert_array_equal(answer["solution"], answer["seen"].T)
-    np.testing.assert_array_equal(answer["prediction"], trained.solve(matrix))
+    np.testing.assert_array_equal(answer["prediction"], trained.solve(matrix).value)
     error = np.abs(answer["prediction"] - answer["solution"]).sum() / np.abs(answer["solution"]).sum()
     assert answer["error"] == pytest.approx(error)
     assert 0 < answer["seconds"] < 60
@@ -169,7 +173,8 @@ def test_explain_refuses_what_has_no_solution(untrained):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("prediction", [0.0, 2.0])
 def test_explain_has_an_error_for_a_solution_of_zero(trained, monkeypatch, prediction):
-    monkeypatch.setattr(trained, "solve", lambda *operands, task: np.full((2, 2), prediction))
+    solved = replace(trained.solve(np.zeros((2, 2))), matrix=np.full((2, 2), prediction))
+    monkeypatch.setattr(trained, "solve", lambda *operands, task: solved)
     assert trained.explain(np.zeros((2, 2)))["error"] == (0.0 if prediction == 0 else None)
 
 
@@ -185,7 +190,7 @@ def test_the_model_evaluates_itself(trained, tiny_run):
 def test_models_of_symmetric_matrices_refuse_others(untrained, task):
     """They answered nonsense."""
     model = untrained(task=task, dim="2", symmetric=True)
-    assert np.isfinite(model.solve([[1.0, 2.0], [2.0, 4.0]])).all()
+    assert np.isfinite(model.solve([[1.0, 2.0], [2.0, 4.0]]).value).all()
     with pytest.raises(ValueError, match="was trained on symmetric matrices only"):
         model.solve(MATRIX)
 
@@ -196,14 +201,50 @@ def test_both_operands_of_a_symmetric_model_are_symmetric(untrained):
         model.solve(np.eye(2), MATRIX)
 
 
+def test_a_matrix_of_another_scale_is_rescaled(trained):
+    rng = np.random.default_rng(2)
+    batch = rng.uniform(-10, 10, (20, 2, 2))
+    batch[0, 0, 0] = 10.0  # of full scale already
+    for exponent in (-1000, -40, 40, 1000):
+        solution = trained.solve(np.ldexp(batch, exponent))
+        error = np.abs(np.ldexp(solution.value, -exponent) - batch.swapaxes(1, 2)).sum((1, 2)) / np.abs(batch).sum(
+            (1, 2)
+        )
+        assert np.median(error) < 0.05
+        np.testing.assert_array_equal(solution.trusted, error < 0.05)
+        np.testing.assert_allclose(solution.seen[0], solution.operands[0], rtol=0.006)
+    with pytest.raises(ValueError, match="too large for fp15"):
+        trained.solve(1e200 * batch, rescale=False)
+
+
+def test_what_is_in_distribution_is_read_as_it_is(trained):
+    batch = np.random.default_rng(1).uniform(-10, 10, (50, 2, 2)).round(1)
+    is_kept = (trained.solve(batch).seen[0] == batch).all(axis=(1, 2))
+    assert is_kept.mean() > 0.95  # not where all four are small
+    np.testing.assert_array_equal(trained.solve(batch, rescale=False).seen[0], batch)
+
+
+def test_a_size_outside_is_allowed_with_a_warning(trained):
+    with pytest.warns(OutsideWarning, match="3x3 matrix, but this model was trained on dim 1-2"):
+        assert trained.solve(np.eye(3), allow_outside=True).value.shape == (3, 3)
+
+
+def test_a_model_says_whether_it_wrote_a_matrix_of_its_own_accord(trained, untrained):
+    batch = np.random.default_rng(3).uniform(-10, 10, (50, 2, 2))
+    before, after = untrained(task="transpose", dim="2").solve(batch), trained.solve(batch)
+    assert not before.well_formed.any() and after.well_formed.mean() > 0.9
+    assert before.confidence.max() < after.confidence.mean() <= 1
+    assert before.seconds > 0
+
+
 def test_a_stack_is_solved_in_portions(trained, monkeypatch):
     batch = np.random.default_rng(1).uniform(-10, 10, (7, 2, 2))
-    whole = trained.solve(batch)
+    whole = trained.solve(batch).value
     sizes = []
     monkeypatch.setattr(module, "PORTION_TOKENS", 3 * sum(trained.problem.lengths))
     predict = trained._predict
     monkeypatch.setattr(trained, "_predict", lambda inputs, *rest: sizes.append(len(inputs)) or predict(inputs, *rest))
-    np.testing.assert_array_equal(trained.solve(batch), whole)
+    np.testing.assert_array_equal(trained.solve(batch).value, whole)
     assert sizes == [3, 3, 1]
 
 

@@ -1,12 +1,11 @@
 """Bounds on the error of an answer, proven without knowing the right one.
 
-    >>> bound = PROOFS["eigenvalues"](task, inputs, predicted)  # relative, in the L1 norm, as accuracies are
-    >>> trusted = bound < 0.05
+    >>> bound("eigenvalues", task, (A,), predicted) < 0.05  # relative, in the L1 norm, as accuracies are
 
 Sums, products and transposes are computed again. Inverses, eigenvectors and singular vectors are judged by their own
-residual, as in the paper: |A P - I|, |H^T A H - D|, |U^T A V - S|. Eigenvalues and singular
-values are counted: by Sylvester's law of inertia, the negative pivots of A - x I are the eigenvalues below x. So a
-predicted eigenvalue is within t of the true one if few enough are below x - t and enough below x + t.
+residual, as in the paper: |A P - I|, |H^T A H - D|, |U^T A V - S|, vectors by their orthogonality too. Eigenvalues and
+singular values are counted: by Sylvester's law of inertia, the negative pivots of A - x I are the eigenvalues below x.
+So a predicted eigenvalue is within t of the true one if few enough are below x - t and enough below x + t.
 """
 
 from __future__ import annotations
@@ -16,10 +15,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from learnalg.problems.task import Floats, Task
+from learnalg.certify.scaling import from_unit, to_unit
+from learnalg.problems.task import Floats, Task, eye_like
 
-# Distances that are tried for each eigenvalue, as shares of the mean absolute eigenvalue.
-SHARES = 0.3 * 2.0 ** -np.arange(0, 8, 0.5)
+Ints = NDArray[np.int64]
+
+# Distances that are tried for each eigenvalue, as shares of the mean absolute one: each 8 % below the one before.
+DISTANCES = 0.3 * 2.0 ** (-np.arange(64) / 8)
 GROWTH = 1e10  # pivots that make entries grow so much have lost all digits
 
 
@@ -47,58 +49,86 @@ def count_below(A: Floats, x: Floats) -> NDArray[np.int64]:
 
 
 def eigenvalue_bound(A: Floats, predicted: Floats) -> Floats:
-    """(num, n, n), (num, n) -> a bound of sum |predicted - true| / sum |true|; infinite where nothing is proven."""
-    values = -np.sort(-predicted, axis=1)
-    n = values.shape[1]
-    scale = np.abs(values).mean(axis=1)
-    t = scale[:, None, None] * SHARES[None, :, None]  # (num, shares, 1)
-    below_of = np.arange(n)[::-1]  # eigenvalues below the k-th largest
-    above = count_below(A[:, None, None], values[:, None, :] + t)
-    below = count_below(A[:, None, None], values[:, None, :] - t)
-    is_near = (above >= below_of + 1) & (below >= 0) & (below <= below_of)
-    bound = np.where(is_near, t, np.inf).min(axis=1).sum(axis=1)
-    whole = np.abs(values).sum(axis=1) - bound
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where((whole > 0) & np.isfinite(bound), bound / whole, np.inf)
+    """(num, n, n), (num, n) -> a bound of sum |predicted - true| / sum |true|, largest first; infinite where nothing is
+    proven."""
+    n = A.shape[-1]
+    return _counted_bound(A, predicted, below_of=np.arange(n)[::-1])
 
 
 def singular_value_bound(A: Floats, predicted: Floats) -> Floats:
     """The same for singular values: the largest eigenvalues of [[0, A], [A^T, 0]]."""
     num, m, n = A.shape
-    k, both = min(m, n), m + n
-    whole = np.zeros((num, both, both))
+    whole = np.zeros((num, m + n, m + n))
     whole[:, :m, m:], whole[:, m:, :m] = A, A.swapaxes(1, 2)
-    values = -np.sort(-predicted, axis=1)
-    scale = np.abs(values).mean(axis=1)
-    t = scale[:, None, None] * SHARES[None, :, None]
-    below_of = both - 1 - np.arange(k)
-    above = count_below(whole[:, None, None], values[:, None, :] + t)
-    below = count_below(whole[:, None, None], values[:, None, :] - t)
     # A singular value is not negative: nothing has to be counted below zero.
-    is_near = (above >= below_of + 1) & (((below >= 0) & (below <= below_of)) | (values[:, None, :] <= t))
-    bound = np.where(is_near, t, np.inf).min(axis=1).sum(axis=1)
-    total = np.abs(values).sum(axis=1) - bound
+    return _counted_bound(whole, predicted, below_of=m + n - 1 - np.arange(min(m, n)), lowest=0.0)
+
+
+def _counted_bound(A: Floats, values: Floats, below_of: Ints, lowest: float = -np.inf) -> Floats:
+    """`below_of` eigenvalues of A are below the one that each value stands for, and none is below `lowest`. The
+    distances of each value are bisected, from the largest on."""
+    scale = np.abs(values).mean(axis=1, keepdims=True)
+
+    def is_near(t: Floats) -> NDArray[np.bool_]:
+        above = count_below(A[:, None], values + t)
+        below = count_below(A[:, None], values - t)
+        return (above > below_of) & (((below >= 0) & (below <= below_of)) | (values - t <= lowest))
+
+    known = np.isfinite(scale) & is_near(scale * DISTANCES[0])
+    best = np.zeros(values.shape, dtype=np.int64)
+    for step in 2 ** np.arange(int(np.log2(len(DISTANCES))))[::-1]:
+        best += step * is_near(scale * DISTANCES[best + step])
+    bound = np.where(known, scale * DISTANCES[best], np.inf).sum(axis=1)
+    whole = np.abs(values).sum(axis=1) - bound
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where((total > 0) & np.isfinite(bound), bound / total, np.inf)
+        proven = np.where((whole > 0) & np.isfinite(bound), bound / whole, np.inf)
+    # Of a matrix of zeros all are zero.
+    return np.where((A == 0).all(axis=(1, 2)) & (values == 0).all(axis=1), 0.0, proven)
 
 
 def _l1(x: Floats) -> Floats:
     return np.abs(x).sum(axis=(1, 2))
 
 
+def _share(part: Floats, whole: Floats) -> Floats:
+    """part / whole in the L1 norm; of zero, zero is right and all else is infinitely wrong."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        a, b = _l1(part), _l1(whole)
+        share = np.where(b > 0, a / b, np.where(a == 0, 0.0, np.inf))
+    return np.where(np.isnan(share), np.inf, share)
+
+
 def _by_residual(task: Task, inputs: Floats, predicted: Floats) -> Floats:
     """By the task's own criterion, which for these tasks does not look at the solution."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        residual, reference = task.residual(inputs, predicted, predicted)
-        return np.where(_l1(reference) > 0, _l1(residual) / _l1(reference), np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _share(*task.residual(inputs, predicted, predicted))
 
 
 def _by_solving(task: Task, inputs: Floats, predicted: Floats) -> Floats:
-    """For problems that cost less than a proof."""
-    solution = task.solve(inputs)
-    whole = _l1(solution)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(whole > 0, _l1(predicted - solution) / whole, np.where(_l1(predicted) > 0, np.inf, 0.0))
+    """For problems that cost less than a proof, and for tasks of which nothing else is known."""
+    has_solution = task.accept(inputs)
+    proven = np.full(len(inputs), np.inf)
+    inputs, predicted = inputs[has_solution], predicted[has_solution]
+    with np.errstate(over="ignore", invalid="ignore"):
+        proven[has_solution] = _share(*task.residual(inputs, task.solve(inputs), predicted))
+    return proven
+
+
+def _orthogonal(columns: Floats) -> Floats:
+    """How far from orthonormal the columns are: |H^T H - I| / |I|."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram, eye = columns.swapaxes(1, 2) @ columns, eye_like(columns)
+        return _share(gram - eye, eye)
+
+
+def _eigenvectors(task: Task, inputs: Floats, predicted: Floats) -> Floats:
+    return np.maximum(_by_residual(task, inputs, predicted), _orthogonal(predicted[:, 1:]))
+
+
+def _svd(task: Task, inputs: Floats, predicted: Floats) -> Floats:
+    m = inputs.shape[1]
+    skew = np.maximum(_orthogonal(predicted[:, 1 : 1 + m]), _orthogonal(predicted[:, 1 + m :]))
+    return np.maximum(_by_residual(task, inputs, predicted), skew)
 
 
 Proof = Callable[[Task, Floats, Floats], Floats]
@@ -109,8 +139,21 @@ PROOFS: dict[str, Proof] = {
     "matmul": _by_solving,
     "eigenvalues": lambda task, inputs, predicted: eigenvalue_bound(inputs, predicted[:, :, 0]),
     "singular_values": lambda task, inputs, predicted: singular_value_bound(inputs, predicted[:, :, 0]),
-    "eigenvectors": _by_residual,
-    "svd": _by_residual,
+    "eigenvectors": _eigenvectors,
+    "svd": _svd,
     "inverse": _by_residual,
     "symmetric_inverse": _by_residual,
 }
+FOR_ALL_OPTIONS = ("eigenvectors", "svd")  # order and signs change nothing in these proofs
+PORTION = 2**21  # coefficients that are looked at at once: elimination has a matrix for each eigenvalue
+
+
+def bound(name: str, task: Task, operands: tuple[Floats, ...], predicted: Floats) -> Floats:
+    """(num, rows, cols) each -> (num,): the proof of a task by its name, at unit scale."""
+    base = name.partition(":")[0]
+    proof = PROOFS.get(base if base in FOR_ALL_OPTIONS else name, _by_solving)
+    unit, exponents = to_unit(name, operands)
+    inputs, predicted = np.concatenate(unit, axis=2), from_unit(name, predicted, -exponents)
+    size = max(1, PORTION // sum(inputs.shape[1:]) ** 3)
+    rows = [slice(k, k + size) for k in range(0, max(1, len(inputs)), size)]
+    return np.concatenate([proof(task, inputs[part], predicted[part]) for part in rows])

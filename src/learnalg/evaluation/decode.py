@@ -67,6 +67,7 @@ class Written(NamedTuple):
 
     tokens_BT: Tensor
     log_BT: Tensor  # zero for padding
+    free_B: Tensor  # whether the model would have written the same without a grammar
 
 
 @torch.inference_mode()
@@ -82,19 +83,23 @@ def greedy(
     tokens_B = torch.full((len(source_BS),), END, device=source_BS.device)
     done_B = torch.zeros_like(tokens_B, dtype=torch.bool)
     written_BT = tokens_B.new_empty((len(tokens_B), 0))
+    free_B = torch.ones_like(done_B)
     logs = []
     for _ in range(max_length):
         logits_BV = model.step(tokens_B, state).float()
         if grammar is not None:
+            likeliest_B = logits_BV.argmax(1)
             logits_BV = logits_BV.masked_fill(~grammar.allowed(written_BT, shape), -torch.inf)
         best_B, tokens_B = logits_BV.max(1)
+        if grammar is not None:
+            free_B &= done_B | (tokens_B == likeliest_B)
         logs.append((best_B - logits_BV.logsumexp(1)).masked_fill(done_B, 0.0))
         tokens_B = torch.where(done_B, PAD, tokens_B)
         written_BT = torch.cat([written_BT, tokens_B[:, None]], dim=1)
         done_B |= tokens_B == END
         if done_B.all():
             break
-    return Written(written_BT, torch.stack(logs, dim=1))
+    return Written(written_BT, torch.stack(logs, dim=1), free_B)
 
 
 @torch.inference_mode()

@@ -2,7 +2,8 @@
 
 >>> import learnalg
 >>> model = learnalg.load("eigenvalues-3")
->>> model.solve(np.eye(3))        # (n, 1), or (batch, n, 1) for a batch of matrices
+>>> solution = model.solve(A)             # any leading shape
+>>> solution.value, solution.trusted      # (..., n, 1), and whether the error is proven to be below 5 %
 >>> model.evaluate(num=1000).accuracy["l1"]["0.05"]
 """
 
@@ -14,16 +15,20 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
+from learnalg.certify.scaling import from_unit, multiplied, scaled, to_unit
+from learnalg.certify.solution import Solution
 from learnalg.config import RunConfig
 from learnalg.evaluation.decode import Grammar, greedy
 from learnalg.evaluation.evaluate import evaluate
 from learnalg.evaluation.result import Report
 from learnalg.problem import Problem
 from learnalg.tokens.encoding import Floats, Ints
+from learnalg.tokens.tokenizer import OK
 from learnalg.zoo.load import load_model
+from learnalg.zoo.operands import check_operands, training_factors
 
 # Matrices that are predicted at once hold at most so many tokens, read and written. The memory of a portion is a few
 # kilobytes a token, and larger portions are not faster.
@@ -34,62 +39,92 @@ class Model:
     def __init__(self, config: RunConfig, module: nn.Module, name: str = "") -> None:
         self.config, self.module, self.problem, self.name = config, module, Problem(config.data), name
 
-    def solve(self, *operands: ArrayLike, task: str = "", allow_outside: bool = False) -> Floats:
-        """The model's prediction for one matrix or a batch, or for several operands (M and N, M and V).
+    def solve(
+        self, *operands: ArrayLike, task: str = "", rescale: bool = True, allow_outside: bool = False
+    ) -> Solution:
+        """The model's answers to one problem or to a stack of any leading shape. Tasks of M and N, or of M and V, take
+        several operands.
 
-        Decoding is bound to the task and to the shape of its answer. `task` is needed by models of several tasks.
-        `allow_outside` accepts sizes that the model was not trained for.
+        Matrices of another scale than in training are rescaled, and their answers scaled back. Decoding is bound to the
+        task and to the shape of its answer. `task` is needed by models of several tasks. `allow_outside` accepts sizes
+        that the model was not trained for.
         """
         index = self.problem.find_task(task)
-        inputs, shape, is_batch = pack(self.problem, index, operands, allow_outside)
-        longest = sum(self.problem.lengths)
-        size = max(1, PORTION_TOKENS // longest)
-        parts = [self._predict(inputs[k : k + size], shape, index) for k in range(0, len(inputs), size)]
-        predictions = np.concatenate(parts)
-        return predictions if is_batch else predictions[0]
+        arrays, lead, dims = check_operands(self.problem, index, operands, allow_outside)
+        started = time.perf_counter()
+        name = self.problem.task_names[index]
+        unit, exponents = to_unit(name if rescale else "", arrays)
+        factors = training_factors(name, unit, exponents, self.problem.config) if rescale else np.ones(exponents.shape)
+        inputs = np.concatenate([a * factors[:, k, None, None] for k, a in enumerate(unit)], axis=2)
+        size = max(1, PORTION_TOKENS // sum(self.problem.lengths))
+        parts = [self._predict(inputs[k : k + size], dims, index) for k in range(0, max(1, len(inputs)), size)]
+        read, predictions, is_well_formed, confidence = (np.concatenate(part) for part in zip(*parts, strict=True))
+        matrix = from_unit(name, multiplied(name, predictions, 1 / factors), exponents).reshape(
+            *lead, *predictions.shape[1:]
+        )
+        columns = np.cumsum([a.shape[2] for a in arrays])[:-1]
+        seen = [part / factors[:, k, None, None] for k, part in enumerate(np.split(read, columns, axis=2))]
+        return Solution(
+            task=name,
+            model=self.name,
+            definition=self.problem.tasks[index][1],
+            operands=tuple(a.reshape(*lead, *a.shape[1:]) for a in arrays),
+            seen=tuple(a.reshape(*lead, *a.shape[1:]) for a in scaled(tuple(seen), exponents)),
+            matrix=matrix,
+            value=matrix,
+            well_formed=is_well_formed.reshape(lead)[()],
+            confidence=confidence.reshape(lead)[()],
+            seconds=time.perf_counter() - started,
+        )
 
     @torch.inference_mode()
-    def _predict(self, inputs: Floats, dims: tuple[int, int], index: int) -> Floats:
-        """Of as many matrices as fit into memory."""
+    def _predict(
+        self, inputs: Floats, dims: tuple[int, int], index: int
+    ) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+        """Of as many problems as fit into memory: what was read, the answers, whether they were written freely, and the
+        confidence."""
         source, target = self.problem.tokenizers
         task = self.problem.tasks[index][1]
-        numbers = source.encoding.encode(inputs.reshape(len(inputs), -1))
-        if not source.encoding.decode(numbers)[1].all():
-            raise ValueError(f"a coefficient is too large for {source.encoding_name}")
-        ids: Ints = self.problem.read_tokens(numbers, task.input_shape(*dims), index)
         shape = task.output_shape(*dims)
-        longest = target.length(shape) + 1
+        if not len(inputs):
+            return inputs, np.empty((0, *shape)), np.empty(0, dtype=bool), np.empty(0)
+        numbers = source.encoding.encode(inputs.reshape(len(inputs), -1))
+        seen, is_number = source.encoding.decode(numbers)
+        if not is_number.all():
+            raise ValueError(f"a coefficient is too large for {source.encoding_name}")
+        first, last = target.header, target.length(shape)
+        ids: Ints = self.problem.read_tokens(numbers, task.input_shape(*dims), index)
         device = next(self.module.parameters()).device
-        grammar = Grammar(target, longest, device, task=index)
+        grammar = Grammar(target, last + 1, device, task=index)
         module: Any = self.module
-        written = greedy(module, torch.from_numpy(ids).to(device), longest, grammar, shape).tokens_BT
-        return target.decode(written.cpu().numpy()).matrices(np.arange(len(ids)), shape)
+        written = greedy(module, torch.from_numpy(ids).to(device), last + 1, grammar, shape)
+        decoded = target.decode(written.tokens_BT.cpu().numpy())
+        return (
+            seen.reshape(inputs.shape),
+            decoded.matrices(np.arange(len(ids)), shape),
+            (decoded.reasons == OK) & written.free_B.cpu().numpy(),
+            written.log_BT[:, first:last].mean(1).exp().cpu().numpy().astype(np.float64),
+        )
 
     def explain(self, *operands: ArrayLike, task: str = "") -> dict[str, Any]:
         """One problem: what the model saw, its prediction, NumPy's solution of that, the error and the time."""
-        index = self.problem.find_task(task)
-        name, chosen = self.problem.tasks[index]
-        inputs, _, is_batch = pack(self.problem, index, operands)
-        if is_batch:
+        found = self.solve(*operands, task=task)
+        if found.shape:
             raise ValueError("one problem at a time, please")
-        if not chosen.accept(inputs).all():
-            raise ValueError(f"task {name} has no solution for this matrix")
-        started = time.perf_counter()
-        prediction = self.solve(*operands, task=task)
-        seconds = time.perf_counter() - started
-        encoding = self.problem.tokenizers[0].encoding
-        seen, _ = encoding.decode(encoding.encode(inputs))
-        solution = chosen.solve(seen)
-        residual, reference = chosen.residual(seen, solution, prediction[None])
+        seen = np.concatenate(found.seen, axis=1)[None]
+        if not found.definition.accept(np.concatenate(found.operands, axis=1)[None]).all():
+            raise ValueError(f"task {found.task} has no solution for this matrix")
+        solution = found.definition.solve(seen)
+        residual, reference = found.definition.residual(seen, solution, found.matrix[None])
         part, whole = float(np.abs(residual).sum()), float(np.abs(reference).sum())
         error = part / whole if whole else (None if part else 0.0)  # no relative error where the solution is zero
         return {
-            "task": name,
+            "task": found.task,
             "seen": seen[0],
-            "prediction": prediction,
+            "prediction": found.matrix,
             "solution": solution[0],
             "error": error,
-            "seconds": seconds,
+            "seconds": found.seconds,
         }
 
     def evaluate(self, num: int = 10_000, seed: int = 0, **arguments: Any) -> Report:
@@ -100,41 +135,3 @@ class Model:
 def load(name: str | Path) -> Model:
     """A run's folder, a .safetensors file, or a released model by its name."""
     return Model(*load_model(name), name=str(name))
-
-
-def pack(
-    problem: Problem, index: int, operands: tuple[ArrayLike, ...], allow_outside: bool = False
-) -> tuple[Floats, tuple[int, int], bool]:
-    """Checks the operands and sets them side by side: (num, rows, cols), the problem's m x n, whether in batches."""
-    name, task = problem.tasks[index]
-    expected = task.operands(1, 1)
-    if len(operands) != len(expected):
-        raise ValueError(f"task {name} takes {len(expected)} matrices, not {len(operands)}")
-    arrays: list[Floats] = []
-    for k, operand in enumerate(operands):
-        array = np.asarray(operand)
-        if array.dtype.kind not in "iuf":
-            raise ValueError(f"expected a matrix of real numbers, got {array.dtype}")
-        array = array.astype(np.float64)
-        if k and array.ndim == arrays[0].ndim - 1:
-            array = array[..., None]  # a vector is a column
-        arrays.append(array)
-    first = arrays[0]
-    if first.ndim not in (2, 3) or 0 in first.shape:
-        raise ValueError(f"expected an m x n matrix or a batch of them, got the shape {first.shape}")
-    m, n = first.shape[-2:]
-    shapes = tuple((*first.shape[:-2], *shape) for shape in task.operands(m, n))
-    if tuple(a.shape for a in arrays) != shapes:
-        wanted, got = " and ".join(map(str, shapes)), " and ".join(str(a.shape) for a in arrays)
-        raise ValueError(f"task {name} takes matrices of the shapes {wanted}, not {got}")
-    if not all(np.isfinite(a).all() for a in arrays):
-        raise ValueError("the matrix holds NaN or infinity")
-    if not allow_outside and not problem.dims.admits(m, n):
-        raise ValueError(f"a {m}x{n} matrix, but this model was trained on dim {problem.config.dim}")
-    # Symmetric by the task, or because the model has seen no others: up to rounding.
-    needs_symmetry = task.symmetric or problem.config.symmetric or problem.config.triangle
-    if needs_symmetry and not all(np.allclose(a, a.swapaxes(-1, -2), rtol=1e-6) for a in arrays):
-        raise ValueError(f"this model of {name} was trained on symmetric matrices only, and this one is not symmetric")
-    inputs = np.concatenate(arrays, axis=-1)
-    is_batch = inputs.ndim == 3
-    return inputs if is_batch else inputs[None], (m, n), is_batch
