@@ -58,7 +58,6 @@ def crowded(tmp_path):
         "three": np.eye(3),
         "vector": [1.0, 2.0],
         "nan": [[np.nan]],
-        "huge": [[1e12]],
         "batch": np.ones((2, 1, 1)),
     }
     for name, array in arrays.items():

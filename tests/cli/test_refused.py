@@ -116,7 +116,6 @@ REFUSED = {
     "solve RUN three.npy": "3x3 matrix, but this model was trained on dim 1-2",
     "solve RUN vector.npy": "shape (2,)",
     "solve RUN nan.npy": "NaN",
-    "solve RUN huge.npy": "too large for fp15",
     "solve RUN batch.npy": "one problem at a time",
     "solve RUN two.npy two.npy": "takes 1 matrices, not 2",
     "solve RUN two.npy --task add": "transpose",
