@@ -46,6 +46,7 @@ OWN_VARIANTS: dict[str, dict[str, ModelConfig]] = {
         "heads-differ": replace(PAPER, heads=(4, 2), ffn_factor=2),
         "pre": replace(PAPER, norm="pre"),
         "cross-query-input": replace(PAPER, architecture="transformer:cross_query=input"),
+        "source-ends": replace(PAPER, architecture="transformer:cross_query=input,source_ends=true"),
         "relations": replace(PAPER, relations="learned"),
         "directed-relations": replace(PAPER, relations="directed"),
         "products": replace(PAPER, products=3),
@@ -329,6 +330,19 @@ def test_what_the_query_of_cross_attention_is(cross_query):
     assert torch.equal(asked[0], model.decoder.embed(target)) == (cross_query == "input")
 
 
+@torch.inference_mode()
+def test_source_ends_stand_around_the_source():
+    model: Any = make("transformer", replace(PAPER, architecture="transformer:source_ends=true"))
+    source, target = examples(MIXED)
+    plain: Any = make("transformer", PAPER)
+    plain.load_state_dict(model.state_dict())
+    framed = padded([np.array([END, *row[row != PAD], END]) for row in source.numpy()])
+    assert torch.equal(model.read_source(source), framed)
+    assert torch.equal(model(source, target), plain(framed, target))
+    with pytest.raises(ValueError, match="63 tokens: source_ends=true leaves 62"):
+        model(source[:, :1].repeat(1, 63), target)
+
+
 @every_architecture
 def test_dropout_drops_in_training_only(architecture):
     model = make(architecture, VARIANTS["dropout"])
@@ -360,6 +374,13 @@ def test_dropout_drops_in_training_only(architecture):
         # Without effect.
         ({"architecture": "transformer:loop_gate=copy"}, "loop_gate=copy has no effect without encoder_loops"),
         ({"architecture": "transformer:product_norm=token"}, "product_norm=token has no effect without products"),
+        *(
+            (
+                {"architecture": "transformer:source_ends=true", name: value},
+                "source_ends=true: the encoder needs learned",
+            )
+            for name, value in {"positions": ("grid",), "relations": "learned", "products": 3}.items()
+        ),
         *(
             ({"architecture": architecture, name: value}, f"{name} .* has no effect in a recurrent network")
             for architecture in ("lstm", "gru:memory=9")

@@ -16,7 +16,7 @@ class Analyse:
     """Why a model fails: what is wrong with its wrong predictions, and which quantities predict failure, beside the
     paper's analysis. --out writes analysis.json, analysis.md and figures."""
 
-    model: Name  # a run's folder, a .safetensors file or a released model
+    model: Name  # a run's folder, a .safetensors or .pth file, or a released model
     num: int = 10_000  # examples of the test set
     seed: int = 0  # seed of the test set
     tolerance: float = 0.05  # a relative error of at least this is a failure

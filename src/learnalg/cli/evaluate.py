@@ -16,7 +16,7 @@ class Evaluate:
     """Test a model on a fixed test set, in distribution or out of it. The set depends on --seed and on the flags of
     its matrices only, and shares no example with any training."""
 
-    model: Name  # a run's folder, a .safetensors file or a released model
+    model: Name  # a run's folder, a .safetensors or .pth file, or a released model
     num: int = 10_000  # examples of the test set
     seed: int = 0  # seed of the test set
     tolerances: tuple[float, ...] = (0.05, 0.02, 0.01, 0.005)  # of the relative error; 0 asks for the exact solution

@@ -14,7 +14,7 @@ from learnalg.cli.plugins import load_plugins
 class Solve:
     """Solve one problem with a model, beside NumPy's answer."""
 
-    model: Name  # a run's folder, a .safetensors file or a released model
+    model: Name  # a run's folder, a .safetensors or .pth file, or a released model
     matrices: Files  # .npy, .csv or .txt; two for add, matvec, matmul
     task: str = ""  # for models of several tasks
     device: str = "cpu"  # auto, cpu, cuda, cuda:1, mps

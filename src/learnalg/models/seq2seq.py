@@ -28,6 +28,7 @@ class Side:
     # (tasks, cols, col, 2): the operand of a column, and the column in it, in an input of so many columns; None: one
     operands: NDArray[np.int64] | None = None
     triangle: bool = False  # the sequence has the upper triangle of a square matrix only
+    end: int = 0
 
 
 class Seq2Seq(Protocol):

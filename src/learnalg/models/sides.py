@@ -18,7 +18,7 @@ from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_TASK, PAD, Tokenizer
 
 def side_of(tokenizer: Tokenizer) -> Side:
     size, header, width = tokenizer.vocab_size, tokenizer.header, tokenizer.width
-    return Side(size, header, width, FIRST_TASK, FIRST_DIM, PAD, tokenizer.token_values, tokenizer.ordered)
+    return Side(size, header, width, FIRST_TASK, FIRST_DIM, PAD, tokenizer.token_values, tokenizer.ordered, end=END)
 
 
 def sides(problem: Problem) -> tuple[Side, Side]:

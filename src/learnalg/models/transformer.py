@@ -36,6 +36,7 @@ class Transformer(nn.Module):
         loop_gate: str = "none",
         cross_query: str = "sequential",
         product_norm: str = "matrix",
+        source_ends: bool = False,
     ) -> None:
         super().__init__()
         check_choice("cross_query", cross_query, ("sequential", "input"))
@@ -44,7 +45,12 @@ class Transformer(nn.Module):
             raise ValueError(f"product_norm={product_norm} has no effect without products")
         if loop_gate != "none" and config.encoder_loops == config.decoder_loops == 1:
             raise ValueError(f"loop_gate={loop_gate} has no effect without encoder_loops or decoder_loops")
-        self.source, self.target = source, target
+        if source_ends and (
+            config.positions_of("encoder") != "learned" or config.relations != "none" or config.products
+        ):
+            raise ValueError("source_ends=true: the encoder needs learned positions, no relations and no products")
+        self.source, self.target, self.source_ends = source, target, source_ends
+        self.longest_source = config.max_positions - 2 * source_ends
         self.encoder = Encoder(config, source, product_norm)
         self.decoder = Decoder(config, target, cross_reads_input=cross_query == "input")
         self.encoder.layers = looped(self.encoder.layers, config, "encoder", loop_gate)
@@ -54,6 +60,7 @@ class Transformer(nn.Module):
         self.has_relations, self.has_products = config.relations != "none", config.products > 0
 
     def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
+        source_BS = self.read_source(source_BS)
         mask = self.padding_mask(source_BS) if padded else None
         memory_BSD, source = self.encode(source_BS, mask)
         target = self.target_grid.shared_coordinates(target_BT) if self.has_relations else None
@@ -68,11 +75,23 @@ class Transformer(nn.Module):
         layout = self.source_grid.layout(source_BS) if self.has_products else None
         return self.encoder(source_BS, attention_bias(mask, source, source), layout), source
 
+    def read_source(self, source_BS: Tensor) -> Tensor:
+        """What the encoder reads: in the paper's published code, the source between two end tokens."""
+        if not self.source_ends:
+            return source_BS
+        if source_BS.shape[1] > self.longest_source:
+            raise ValueError(f"an input of {source_BS.shape[1]} tokens: source_ends=true leaves {self.longest_source}")
+        lengths_B1 = (source_BS != self.source.pad).sum(1, keepdim=True)
+        longer_BS = nn.functional.pad(source_BS, (1, 1), value=self.source.pad)
+        at_ends_B2 = torch.cat([torch.zeros_like(lengths_B1), lengths_B1 + 1], dim=1)
+        return longer_BS.scatter(1, at_ends_B2, self.source.end)
+
     def padding_mask(self, source_BS: Tensor) -> Tensor:
         mask_BS = torch.zeros(source_BS.shape, device=source_BS.device)
         return mask_BS.masked_fill_(source_BS == self.source.pad, -torch.inf)[:, None, None, :]
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
+        source_BS = self.read_source(source_BS)
         mask = self.padding_mask(source_BS)
         memory_BSD, source = self.encode(source_BS, mask)
         state = self.decoder.begin(memory_BSD, mask, max_length)
@@ -95,7 +114,7 @@ class Transformer(nn.Module):
 
     def auxiliary_loss(self, source_BS: Tensor, target_BT: Tensor) -> Tensor | None:
         """The ponder cost of loops in which tokens halt (models/loops.py)."""
-        is_token_BS, is_token_BT = source_BS != self.source.pad, target_BT != self.target.pad
+        is_token_BS, is_token_BT = self.read_source(source_BS) != self.source.pad, target_BT != self.target.pad
         return ponder_cost(self.encoder.layers, is_token_BS, self.decoder.layers, is_token_BT)
 
     def hidden_matrices(self) -> list[nn.Parameter]:

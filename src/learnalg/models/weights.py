@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import torch
 from torch import Tensor, nn
 
 from learnalg.config import RunConfig, from_dict, to_dict
@@ -39,8 +40,15 @@ def read_model(path: Path) -> tuple[RunConfig, dict[str, Tensor]]:
 
 
 def build_model(config: RunConfig, tensors: dict[str, Tensor], origin: str) -> nn.Module:
-    """The network of a config with these weights, ready to predict."""
-    model = build(config.model, *sides(Problem(config.data)))
+    """The network of a config with these weights, ready to predict. A file may ask for more memory than it has numbers:
+    shapes are compared on torch's meta device, which takes none, before anything is built."""
+    network = config.model
+    if network.encoder_layers + network.decoder_layers > len(tensors):
+        raise ValueError(f"the weights of {origin} do not fit: its config has more layers than there are tensors")
+    seen = sides(Problem(config.data))
+    with torch.device("meta"):
+        check_shapes(build(network, *seen), tensors, origin)
+    model = build(network, *seen)
     set_weights(model, tensors, origin)
     return model.eval()
 
@@ -49,6 +57,13 @@ def set_weights(model: nn.Module, tensors: dict[str, Tensor], origin: str, part:
     """All of a model's weights, or those of a part, such as its encoder."""
     prefix = "" if part == "all" else f"{part}."
     tensors = {name: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    check_shapes(model, tensors, origin, part)
+    model.load_state_dict(tensors, strict=part == "all")
+
+
+def check_shapes(model: nn.Module, tensors: dict[str, Tensor], origin: str, part: str = "all") -> None:
+    """Refuses tensors that are not those of this model, or of that part of it."""
+    prefix = "" if part == "all" else f"{part}."
     own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name.startswith(prefix)}
     given = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if not own:
@@ -59,4 +74,3 @@ def set_weights(model: nn.Module, tensors: dict[str, Tensor], origin: str, part:
             f"the weights of {origin} do not fit: {name} is {given.get(name, 'missing')} there, "
             f"{own.get(name, 'missing')} in this model; use the same architecture, encodings and max_positions"
         )
-    model.load_state_dict(tensors, strict=part == "all")

@@ -15,6 +15,7 @@ from learnalg.config import RunConfig
 from learnalg.files import checksum, read_json
 from learnalg.models.weights import build_model, read_model
 from learnalg.zoo.index import MODEL_FILE, RESULT_FILE, ZOO, find_model, released, result_of
+from learnalg.zoo.lawt import read_lawt
 
 __all__ = ["MODEL_FILE", "RESULT_FILE", "ZOO", "find_model", "load_model", "load_weights", "released", "result_of"]
 
@@ -29,6 +30,8 @@ def check_weights(path: Path) -> None:
 
 def load_weights(name: str | Path) -> tuple[RunConfig, dict[str, Tensor]]:
     path = find_model(name)
+    if path.suffix == ".pth":
+        return read_lawt(path)
     if path.is_file():
         check_weights(path)
     return read_model(path)

@@ -133,5 +133,5 @@ class Model:
 
 
 def load(name: str | Path) -> Model:
-    """A run's folder, a .safetensors file, or a released model by its name."""
+    """A run's folder, a .safetensors file, a .pth file of the paper's code, or a released model by its name."""
     return Model(*load_model(name), name=str(name))
