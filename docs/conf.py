@@ -20,7 +20,15 @@ ROOT = Path(__file__).parents[1]
 # The sidebar, in the order of reading.
 CONTENTS = {
     "Begin": ["docs/first-steps", "docs/how-a-run-works"],
-    "Use": ["docs/problems", "docs/encodings", "docs/ensembles", "docs/training", "docs/networks", "docs/evaluation"],
+    "Use": [
+        "docs/problems",
+        "docs/encodings",
+        "docs/ensembles",
+        "docs/training",
+        "docs/networks",
+        "docs/evaluation",
+        "docs/page",
+    ],
     "Released models": ["docs/zoo", "docs/linalg"],
     "The paper": ["docs/reproduction", "docs/speedrun", "docs/ablation"],
     "Extend": ["docs/extending", "docs/api", "CONTRIBUTING"],

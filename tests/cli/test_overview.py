@@ -45,6 +45,7 @@ FLAGS = {
     "verify": "--num",
     "solve": "--task --json --plugin",
     "reproduce": "--scale --list --dry-run --show --quiet --plugin",
+    "serve": "--runs --port --scale",
     "report": "--out --scale",
     "docs": "",
     "release": "--note",

@@ -21,6 +21,7 @@ COMMANDS = {  # name -> summary
     "verify": "evaluate released models again and compare with their results",
     "solve": "solve a matrix with a model, beside NumPy's answer",
     "reproduce": "run a table or figure of the paper, beside its numbers",
+    "serve": "open a page on this machine: try and explore models, watch runs, the paper's tables",
     "report": "write all tables and figures beside the paper's, as a page and Markdown",
     "docs": "regenerate the tables and figures of the documentation from results",
     "release": "turn a finished run into a released model",

@@ -31,7 +31,7 @@ def cell_folder(experiment: Experiment, scale: str, cell: Cell, root: Path) -> P
 
 
 def load_result(experiment: Experiment, scale: str, cell: Cell, root: Path) -> Result | None:
-    path = _known(cell_path(experiment, scale, cell, root), root)
+    path = known_path(cell_path(experiment, scale, cell, root), root)
     if path is not None:
         return _read(path)
     # Nothing to add to what the released model's own result says.
@@ -43,13 +43,13 @@ def has_results(experiment: Experiment, scale: str, root: Path) -> bool:
 
 
 def load_computed(experiment: Experiment, scale: str, root: Path) -> dict[str, Any] | None:
-    path = _known(result_path(experiment, scale, experiment.name, root), root)
+    path = known_path(result_path(experiment, scale, experiment.name, root), root)
     return None if path is None else read_json(path)
 
 
 def released_result(name: str, root: Path = Path()) -> Result | None:
     """Of a released model, or None if there is no such model."""
-    path = _known(root / "results" / f"{name}.json", root)
+    path = known_path(root / "results" / f"{name}.json", root)
     return None if path is None else _read(path)
 
 
@@ -61,7 +61,7 @@ def released_results(root: Path) -> dict[str, Result]:
     return {name: result for name, result in found.items() if result is not None}
 
 
-def _known(path: Path, root: Path) -> Path | None:
+def known_path(path: Path, root: Path) -> Path | None:
     """The file, or the one that the package carries."""
     carried = results_folder() / path.relative_to(root / "results")
     return next((p for p in (path, carried) if p.is_file()), None)

@@ -35,17 +35,7 @@ TITLE = "Linear algebra with transformers, reproduced"
 
 
 def page(document: Document) -> str:
-    body = element(
-        "main",
-        element("header", element("h1", TITLE) + _about(document))
-        + _legend()
-        + _contents(document)
-        + "".join(_section(section, document.scale) for section in document.sections)
-        + _paper_runs(document.paper_runs)
-        + _curves(document.curves)
-        + _released(document.released)
-        + _other_figures(document.figures),
-    )
+    body = element("main", content(document))
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
@@ -53,6 +43,20 @@ def page(document: Document) -> str:
         + element("style", STYLE.read_text())
     )
     return "<!DOCTYPE html>\n" + element("html", element("head", head) + element("body", body), lang="en") + "\n"
+
+
+def content(document: Document) -> str:
+    """What stands in the page."""
+    return (
+        element("header", element("h1", TITLE) + _about(document))
+        + _legend()
+        + _contents(document)
+        + "".join(_section(section, document.scale) for section in document.sections)
+        + _paper_runs(document.paper_runs)
+        + _curves(document.curves)
+        + _released(document.released)
+        + _other_figures(document.figures)
+    )
 
 
 def _about(document: Document) -> str:
@@ -150,11 +154,14 @@ def _bar(section: Section) -> str:
         "close": section.num_marked(CLOSE, EQUAL),
         "worse": section.num_marked(WORSE),
     }
-    parts = "".join(
-        element("span", class_=kind, style=f"width:{100 * num / whole:.1f}%") for kind, num in numbers.items() if num
-    )
+    drawn, start = "", 0.0
+    for kind, num in numbers.items():
+        share = round(100 * num / whole, 1)
+        drawn += element("rect", class_=kind, x=f"{start:g}", width=f"{share:g}", height=10) if num else ""
+        start += share
     words = ", ".join(f"{num} {'as good' if kind == 'close' else kind}" for kind, num in numbers.items())
-    return element("span", parts, class_="bar", role="img", aria_label=f"{words}, of {whole}")
+    shape = {"viewBox": "0 0 100 10", "preserveAspectRatio": "none"}
+    return element("svg", drawn, class_="bar", role="img", aria_label=f"{words}, of {whole}", **shape)
 
 
 def _section(section: Section, scale: str) -> str:
