@@ -9,9 +9,20 @@ import pickle
 import resource
 
 import pytest
+import safetensors.torch
 import torch
 
-from learnalg.files import checksum, load_tensors, read_json, read_json_list, save_tensors, write_json, write_whole
+from learnalg.files import (
+    PART,
+    add_line,
+    checksum,
+    load_tensors,
+    read_json,
+    read_json_list,
+    save_tensors,
+    write_json,
+    write_whole,
+)
 
 TENSORS = {
     "weights": torch.randn(3, 4, generator=torch.Generator().manual_seed(1)),
@@ -93,6 +104,62 @@ def test_what_is_no_file_is_refused(tmp_path, kind):
     path = tmp_path if kind == "folder" else tmp_path / "a.safetensors"
     with pytest.raises(ValueError, match="no such file"):
         load_tensors(path)
+
+
+def test_a_flipped_bit_is_found_wherever_it_is(tmp_path):
+    path = tmp_path / "a.safetensors"
+    save_tensors(path, TENSORS, {"what": "a test"})
+    whole = path.read_bytes()
+    for at in (0, 9, 40, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(ValueError, match=r"a\.safetensors is"):
+            load_tensors(path)
+
+
+def test_other_tensors_under_an_old_checksum_are_refused(tmp_path):
+    path, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    save_tensors(path, {"w": torch.zeros(2)}, {})
+    save_tensors(other, {"w": torch.ones(2)}, {})
+    path.write_bytes(path.read_bytes()[:-8] + other.read_bytes()[-8:])
+    with pytest.raises(ValueError, match=r"a\.safetensors is damaged: its content has another checksum"):
+        load_tensors(path)
+
+
+def test_tensors_of_other_programs_have_no_checksum(tmp_path):
+    safetensors.torch.save_file(TENSORS | {"transposed": torch.ones(2, 3)}, tmp_path / "a.safetensors", {"by": "us"})
+    tensors, metadata = load_tensors(tmp_path / "a.safetensors")
+    assert tensors.keys() == TENSORS.keys() and metadata == {"by": "us"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+def test_links_lead_nowhere(tmp_path):
+    """Neither one in a file's place, nor one with the name of a temporary file, nor for a line that is added."""
+    mine, run = tmp_path / "mine", tmp_path / "run"
+    mine.write_bytes(b"mine")
+    run.mkdir()
+    for name in ("a", f".a.{os.getpid()}.part"):
+        (run / name).symlink_to(mine)
+    write_whole(run / "a", b"new")
+    assert (run / "a").read_bytes() == b"new" and not (run / "a").is_symlink()
+    (run / "lines").symlink_to(mine)
+    with pytest.raises(OSError, match="lines"):
+        add_line(run / "lines", "new")
+    assert mine.read_bytes() == b"mine"
+
+
+def test_temporary_names_cannot_be_guessed(tmp_path, monkeypatch):
+    names = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: names.extend(p.name for p in tmp_path.glob(PART)))
+    for _ in range(3):
+        write_whole(tmp_path / "a", b"")
+    assert len(set(names)) == 3
+
+
+def test_an_error_names_the_file(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    for write in (lambda p: write_whole(p, b""), lambda p: add_line(p, "")):
+        with pytest.raises(OSError, match=r"Not a directory: '.*file/a'"):
+            write(tmp_path / "file" / "a")
 
 
 class Trap:

@@ -1,7 +1,8 @@
 """Files that are whole or not there: JSON, and tensors in safetensors.
 
 A file is written under another name, flushed to the disk, and moved to its place in one step; an interruption
-leaves the old file. safetensors holds numbers and text only: loading one runs no code.
+leaves the old file. safetensors holds numbers and text only: loading one runs no code. Tensors carry the SHA-256 of
+their file's content, which is checked when they are loaded.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import hashlib
 import json
 import math
 import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,22 +21,43 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+PART = ".*.part"  # what a killed process leaves half written: never a name that a reader looks for
+
+
+@contextmanager
+def naming_errors(path: Path) -> Iterator[None]:
+    """A full disk says which file it could not take."""
     try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        if os.name == "posix":  # the new name itself must reach the disk too
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-    finally:
-        temporary.unlink(missing_ok=True)
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    # A name that nobody can guess, and that must be new: a link put there beforehand leads nowhere.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    with naming_errors(path):
+        try:
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+            if os.name == "posix":  # the new name itself must reach the disk too
+                folder = os.open(path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def add_line(path: Path, line: str) -> None:
+    """Adds a line to a file; a link in its place is refused."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    with naming_errors(path), os.fdopen(os.open(path, flags, 0o666), "wb") as file:
+        file.write(line.encode() + b"\n")
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
@@ -45,14 +70,30 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     return hashlib.sha256(content).hexdigest()
 
 
+CONTENT = "sha256 of the content"  # metadata of a file of tensors
+
+
 def _in_order(content: bytes) -> bytes:
-    """safetensors writes metadata in no fixed order: equal tensors get equal files by this."""
-    start = 8 + int.from_bytes(content[:8], "little")
-    header = json.loads(content[8:start])
-    header["__metadata__"] = dict(sorted(header.get("__metadata__", {}).items()))
+    """safetensors writes metadata in no fixed order: equal tensors get equal files by this. Adds the checksum."""
+    header, data = _parts(content)
+    metadata = dict(sorted(header.get("__metadata__", {}).items()))
+    header["__metadata__"] = metadata | {CONTENT: _content_checksum(header | {"__metadata__": metadata}, data)}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # tensors start at a multiple of 8
-    return len(text).to_bytes(8, "little") + text + content[start:]
+    return b"".join((len(text).to_bytes(8, "little"), text, data))
+
+
+def _parts(content: bytes) -> tuple[dict[str, Any], memoryview]:
+    """The header of a safetensors file, and its data."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    return json.loads(content[8:start]), memoryview(content)[start:]
+
+
+def _content_checksum(header: dict[str, Any], data: memoryview) -> str:
+    """Of all names, types, shapes and numbers."""
+    found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    found.update(data)
+    return found.hexdigest()
 
 
 def write_json(path: Path, values: Any) -> None:
@@ -109,15 +150,21 @@ def checksum(path: Path) -> str:
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    import safetensors
+    import safetensors.torch
 
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
+    content = path.read_bytes()
     try:
-        with safetensors.safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
+        tensors = safetensors.torch.load(content)
     except safetensors.SafetensorError as error:
         raise ValueError(f"{path} is not a safetensors file, or is damaged: {error}") from None
+    header, data = _parts(content)
+    metadata: dict[str, str] = header.get("__metadata__", {})
+    expected = metadata.pop(CONTENT, "")  # files of other programs, and older ones of ours, have none
+    if expected and expected != _content_checksum(header, data):
+        raise ValueError(f"{path} is damaged: its content has another checksum (SHA-256) than when it was written")
+    return tensors, metadata
 
 
 def results_folder() -> Path:

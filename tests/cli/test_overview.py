@@ -39,7 +39,8 @@ def test_the_overview_names_every_command(run, arguments):
 FLAGS = {
     "list": "--plugin",
     "train": "--task --dim --out --init --quiet --preset --recipe --plugin",
-    "resume": "--checkpoint --examples --quiet --plugin",
+    "resume": "--checkpoint --examples --despite --skip-nonfinite --quiet --plugin",
+    "replay": "--num --plugin",
     "evaluate": "--num --seed --tolerances --norms --ensemble --amplitude --dim --beam --constrained --json --save",
     "analyse": "--num --seed --tolerance --out --ensemble --amplitude --dim --beam --constrained --json",
     "verify": "--num",

@@ -337,11 +337,6 @@ def test_validation_is_without_dropout(tmp_path, tiny_config):
     assert found == report.loss == Result.read(run.folder / RESULT_FILE).report.loss
 
 
-def test_a_loss_that_is_not_finite_stops_the_run(tmp_path, tiny_config):
-    with pytest.raises(ValueError, match=r"the loss at step \d+ is (nan|inf): try smaller learning rates"):
-        train(tiny_config(paper=True, learning_rate=1e30, clip=0.0, warmup_steps=0), tmp_path / "run")
-
-
 def test_evaluations_along_the_way_do_not_change_the_weights(tmp_path, tiny_config):
     never = train(tiny_config(dropout=0.1), tmp_path / "never")
     often = train(tiny_config(dropout=0.1, eval_every=128), tmp_path / "often")

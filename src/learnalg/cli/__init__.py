@@ -16,6 +16,7 @@ COMMANDS = {  # name -> summary
     "list": "tasks, encodings, ensembles, recipes, released models and everything else to choose from",
     "train": "train a model and watch it learn",
     "resume": "continue a run that was stopped",
+    "replay": "take one step of a run again, to see why it was not finite",
     "evaluate": "test a model, in distribution or out of it",
     "analyse": "why a model fails: conditioning, orthogonality, and what predicts failure",
     "verify": "evaluate released models again and compare with their results",

@@ -27,6 +27,7 @@ Command = TypeVar("Command")
 _POSITIONAL = "positional"
 Name = Annotated[str, _POSITIONAL]  # arguments without a flag
 Names = Annotated[tuple[str, ...], _POSITIONAL]
+Number = Annotated[int, _POSITIONAL]
 Folder = Annotated[Path, _POSITIONAL]
 Files = Annotated[tuple[Path, ...], _POSITIONAL]
 

@@ -16,6 +16,8 @@ class Resume:
     run: Folder  # the run's folder
     checkpoint: str = ""  # a checkpoint by name; none: the newest
     examples: int | None = None  # another budget: training examples in all
+    despite: tuple[str, ...] = ()  # resume from a checkpoint of another: config, version or processes
+    skip_nonfinite: bool = False  # skip steps whose loss or gradient is not finite
     quiet: bool = False  # no progress
 
 
@@ -40,5 +42,7 @@ def run(arguments: list[str]) -> int:
         command.run,
         command.quiet,
         again,
-        lambda watcher: resume(command.run, command.checkpoint, watcher, command.examples),
+        lambda watcher: resume(
+            command.run, command.checkpoint, watcher, command.examples, command.despite, command.skip_nonfinite
+        ),
     )

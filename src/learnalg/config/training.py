@@ -47,6 +47,7 @@ class TrainConfig:
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # auto: bf16 if a measured product is much faster in it
     threads: int = 0  # threads of torch; 0: all cores
     compile: bool = False  # use torch.compile
+    skip_nonfinite: bool = False  # skip steps whose loss or gradient is not finite, instead of stopping
     tensorboard: bool = False  # write TensorBoard events (needs the extra `tensorboard`)
 
     def __post_init__(self) -> None:

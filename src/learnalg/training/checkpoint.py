@@ -1,20 +1,78 @@
-"""The checkpoints of a run: everything that its next step depends on, each with its checksum beside it."""
+"""The checkpoints of a run: everything that its next step depends on, each with its checksum beside it.
+
+A checkpoint says what it was written by: the config, the versions, the number of processes. A run does not resume from
+another one's, unless it is told to: `learnalg resume RUN --despite processes`.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import torch.distributed as dist
 from torch import Tensor
 
+from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.files import load_tensors, save_tensors, write_whole
+from learnalg.naming import unknown
 
 # A run keeps its last two checkpoints: checkpoints/00001200.ckpt with 00001200.json beside it.
 KEPT = 2
+IDENTITY = ("config", "version", "processes")  # what may differ between a checkpoint and the run that resumes
+MAY_CHANGE = ("train.examples", "train.skip_nonfinite")  # `learnalg resume` changes these, and checks them
+
+
+def identity(config: RunConfig) -> dict[str, str]:
+    """What a checkpoint says of the run that writes it."""
+    versions = {name: importlib.metadata.version(name) for name in ("learnalg", "torch")}
+    processes = dist.get_world_size() if dist.is_initialized() else 1
+    return {
+        "config": json.dumps(to_dict(config)),
+        "version": json.dumps(versions),
+        "processes": json.dumps(processes),
+    }
+
+
+def check_identity(metadata: dict[str, str], config: RunConfig, despite: Iterable[str]) -> None:
+    """Refuses a checkpoint that another run has written, with what differs and how to resume all the same."""
+    for name in despite:
+        if name not in IDENTITY:
+            raise unknown("difference", name, IDENTITY)
+    own = identity(config)
+    for name in (name for name in IDENTITY if name in metadata and name not in despite):
+        theirs, ours = _complete(name, json.loads(metadata[name])), json.loads(own[name])
+        found = [text for key, text in _differences(name, theirs, ours) if key not in MAY_CHANGE]
+        if found:
+            raise ValueError(
+                f"the checkpoint has another {name}: {', '.join(found[:3])}{' ...' if found[3:] else ''}; "
+                f"resume with --despite {name}, and the weights may differ from those of an undisturbed run"
+            )
+
+
+def _complete(name: str, values: Any) -> Any:
+    """A config with the defaults of fields that are newer than it."""
+    try:
+        return json.loads(json.dumps(to_dict(from_dict(values)))) if name == "config" else values
+    except ValueError:
+        return values
+
+
+def _differences(name: str, theirs: Any, ours: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        for key in dict.fromkeys((*theirs, *ours)):
+            inner = f"{name}.{key}".removeprefix("config.").removeprefix("version.")
+            yield from _differences(inner, theirs.get(key), ours.get(key))
+    elif theirs != ours:
+        yield name, f"{name} {theirs} there, {ours} here"
 
 
 def save_checkpoint(folder: Path, step: int, tensors: dict[str, Tensor], metadata: dict[str, str]) -> Path:
+    if folder.is_symlink():
+        raise ValueError(f"{folder} is a link: checkpoints are written into the run's own folder only")
     folder.mkdir(exist_ok=True)
     path = folder / f"{step:08d}.ckpt"
     checksum = save_tensors(path, tensors, metadata)
@@ -27,13 +85,11 @@ def save_checkpoint(folder: Path, step: int, tensors: dict[str, Tensor], metadat
 
 def list_checkpoints(folder: Path) -> list[Path]:
     """Oldest first; one whose checksum was not written yet does not count."""
-    return sorted(path for path in folder.glob("*.ckpt") if path.with_suffix(".json").is_file())
+    return sorted(p for p in folder.glob("*.ckpt") if p.stem.isdigit() and p.with_suffix(".json").is_file())
 
 
 def forget_checkpoints_after(folder: Path, step: int) -> None:
-    """Those that a run resumed from an older one will write again, and what a killed one left half written."""
-    for part in folder.glob(".*.part"):
-        part.unlink()
+    """Those that a run resumed from an older one will write again."""
     for path in list_checkpoints(folder):
         if int(path.stem) > step:
             path.unlink()
@@ -60,4 +116,7 @@ def load_checkpoint(folder: Path, name: str = "") -> tuple[dict[str, Tensor], di
         good = [p.name for p in checkpoints if p != path and is_sound(p)]
         advice = f"the last good one is {good[-1]}: resume with --checkpoint {good[-1]}" if good else "no other is good"
         raise ValueError(f"checkpoint {path} is damaged; {advice}")
-    return load_tensors(path)
+    tensors, metadata = load_tensors(path)
+    if metadata.get("step") != str(int(path.stem)):
+        raise ValueError(f"checkpoint {path} is of step {metadata.get('step')}: it has another's name")
+    return tensors, metadata

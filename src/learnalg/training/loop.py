@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Protocol
@@ -24,14 +25,21 @@ import torch.distributed as dist
 from torch import Tensor
 
 from learnalg.config import RunConfig, replace_fields
-from learnalg.data import TrainingData, prefetch
+from learnalg.data import Batch, TrainingData, prefetch
 from learnalg.evaluation.evaluate import TOLERANCES, evaluate
 from learnalg.evaluation.result import Origin, Report, Result
 from learnalg.files import checksum
 from learnalg.models.weights import save_model, set_weights
 from learnalg.problem import Problem
 from learnalg.training.budget import with_budget
-from learnalg.training.checkpoint import forget_checkpoints_after, load_checkpoint, save_checkpoint
+from learnalg.training.checkpoint import (
+    check_identity,
+    forget_checkpoints_after,
+    identity,
+    list_checkpoints,
+    load_checkpoint,
+    save_checkpoint,
+)
 from learnalg.training.devices import (
     InterruptedRunError,
     bf16_pays,
@@ -45,10 +53,11 @@ from learnalg.training.journal import Journal
 from learnalg.training.optim import learning_rate_share
 from learnalg.training.preflight import check_before_start, check_disk, check_tensorboard
 from learnalg.training.run import Run, provenance
-from learnalg.training.step import TrainState, new_state, set_first_weights, train_step
+from learnalg.training.step import NotFiniteError, TrainState, check_finite, new_state, set_first_weights, train_step
 from learnalg.zoo.load import MODEL_FILE, RESULT_FILE, find_model, result_of
 
 LOG_EVERY = 10  # steps
+MOST_SKIPPED = 10  # steps in a row whose loss or gradient is not finite, before the run ends
 FINAL_TOLERANCES = (*TOLERANCES, 0.0)  # 0: exact, which is what the paper counts for transposition
 
 
@@ -81,28 +90,38 @@ def train(config: RunConfig, out: Path, watcher: Watcher | None = None) -> Run:
         state = new_state(config, device)
         set_first_weights(state)
         origin = origin_of(config)  # now: it may be gone when the run ends
-        run = Run.create(out, config) if is_first() else Run(out, config)
-        with _lock(run):
+        run = Run(out, config)
+        with _by_first(run.begun()):
             if is_first():
                 started_from = {"origin": asdict(origin)} if origin else {}
                 run.add_session(device=str(device), threads=config.train.threads, **started_from)
             return _to_the_end(run, state, watcher or Silent())
 
 
-def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None, examples: int | None = None) -> Run:
-    """Continues a run from its newest checkpoint, or from the one named; `examples` is another budget for it."""
+def resume(
+    folder: Path,
+    checkpoint: str = "",
+    watcher: Watcher | None = None,
+    examples: int | None = None,
+    despite: tuple[str, ...] = (),
+    skip_nonfinite: bool = False,
+) -> Run:
+    """Continues a run from its newest checkpoint, or from the one named. `examples` is another budget for it;
+    `despite` names what may differ from the run that wrote the checkpoint."""
     run = Run.open(folder)
     if is_finished(folder):
         return run
     check_tensorboard(run.config)
-    with join_processes(run.config) as device, _lock(run):
+    with join_processes(run.config) as device, _by_first(run.locked()):
         tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
-        if examples is not None:
-            run = replace(run, config=with_budget(run.config, examples, int(metadata["step"])))
+        check_identity(metadata, run.config, despite)
+        run = replace(run, config=_resumed_config(run.config, metadata, examples, skip_nonfinite))
         state = new_state(run.config, device)
-        _restore(state, tensors, metadata)
+        restore(state, tensors, metadata)
         check_disk(folder, state.model)
+        run.sessions()  # refused if damaged, before anything is changed
         if is_first():
+            run.remove_parts()
             run.forget_metrics_after(state.step)
             forget_checkpoints_after(run.checkpoints, state.step)
             run.save_config()
@@ -111,15 +130,39 @@ def resume(folder: Path, checkpoint: str = "", watcher: Watcher | None = None, e
         return _to_the_end(run, state, watcher or Silent())
 
 
+def _resumed_config(config: RunConfig, metadata: dict[str, str], examples: int | None, skip: bool) -> RunConfig:
+    """The config with another budget, if the steps before the checkpoint are the same with it."""
+    taken = json.loads(metadata["config"])["train"]["examples"] if "config" in metadata else config.train.examples
+    wanted = config.train.examples if examples is None else examples
+    config = with_budget(replace_fields(config, examples=taken), wanted, int(metadata["step"]))
+    return replace_fields(config, skip_nonfinite=True) if skip else config
+
+
 def is_finished(folder: Path) -> bool:
     """Whether a run has its result, and the weights of that result. A run that stopped early has both."""
     model, result = folder / MODEL_FILE, folder / RESULT_FILE
     return result.is_file() and model.is_file() and Result.read(result).sha256 == checksum(model)
 
 
-def _lock(run: Run) -> AbstractContextManager[None]:
-    """The first process writes; it alone locks the folder."""
-    return run.locked() if is_first() else nullcontext()
+@contextmanager
+def _by_first(work: AbstractContextManager[None]) -> Iterator[None]:
+    """Locks a run's folder: the first process does, and the others wait, since it alone writes. All end if it
+    cannot."""
+    with ExitStack() as stack:
+        error: Exception | None = None
+        if is_first():
+            try:
+                stack.enter_context(work)
+            except (ValueError, OSError) as refused:
+                error = refused
+        failed = torch.tensor(int(error is not None))
+        if dist.is_initialized():
+            dist.broadcast(failed, 0)
+        if error is not None:
+            raise error
+        if failed:
+            raise ValueError("the first process could not begin")
+        yield
 
 
 def settle(config: RunConfig, device: torch.device) -> RunConfig:
@@ -163,7 +206,7 @@ def _take_steps(run: Run, state: TrainState, watcher: Watcher) -> None:
                 return
             if number:
                 raise InterruptedRunError(number, state.step)
-            train_step(state, own_part(next(batches)))
+            _step(run, state, own_part(next(batches)))
             state.seconds = before + time.monotonic() - started
             is_last = state.step == config.num_steps
             if state.step % LOG_EVERY == 0 or is_last:
@@ -172,9 +215,33 @@ def _take_steps(run: Run, state: TrainState, watcher: Watcher) -> None:
                 state.stopped = _validate(run, state, journal, watcher)
 
 
+def _step(run: Run, state: TrainState, batch: Batch) -> None:
+    """A step, or none where loss or gradient are not finite and the run is to skip such steps."""
+    try:
+        train_step(state, batch)
+    except NotFiniteError as error:
+        state.skipped += 1
+        may_skip = run.config.train.skip_nonfinite and not error.moved
+        if may_skip and state.skipped <= MOST_SKIPPED:
+            state.step += 1
+            if is_first():
+                run.add_metrics({"step": state.step, "skipped": error.what})
+            return
+        raise _explained(run, error) from None
+
+
+def _explained(run: Run, error: NotFiniteError) -> ValueError:
+    good = [path.name for path in list_checkpoints(run.checkpoints)][-1:] or ["none"]
+    can_skip = not error.moved and not run.config.train.skip_nonfinite
+    return ValueError(
+        f"{error}; the last good checkpoint is {good[0]}. `learnalg replay {run.folder} {error.step}` shows more; "
+        f"try smaller learning rates" + (", or --skip-nonfinite to go on without such steps" if can_skip else "")
+    )
+
+
 def _log(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> None:
     """The mean loss and the speed since the last line."""
-    if is_first():
+    if is_first() and state.loss_tokens:  # none: all steps were skipped
         size, num_steps = run.config.train.batch_size, run.config.train.num_steps
         loss = state.loss_sum / state.loss_tokens
         speed = journal.speed(state.step * size)
@@ -248,17 +315,23 @@ def _save(run: Run, state: TrainState) -> None:
         return
     tensors = {f"model.{name}": tensor for name, tensor in state.model.state_dict().items()}
     tensors |= {f"optim.{name}": tensor for name, tensor in state.optimizer.state_tensors().items()}
+    try:
+        check_finite(state, tensors)
+    except NotFiniteError as error:
+        raise _explained(run, error) from None
     kept = {
         "seconds": state.seconds,
         "loss_sum": state.loss_sum,
         "loss_tokens": state.loss_tokens,
         "stopped": state.stopped,
+        "skipped": state.skipped,
     }
-    save_checkpoint(run.checkpoints, state.step, tensors, {"step": str(state.step), "kept": json.dumps(kept)})
+    metadata = {"step": str(state.step), "kept": json.dumps(kept)} | identity(run.config)
+    save_checkpoint(run.checkpoints, state.step, tensors, metadata)
     save_model(run.folder / MODEL_FILE, run.config, state.model, step=state.step)
 
 
-def _restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
+def restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
     def part(prefix: str) -> dict[str, Tensor]:
         return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
 

@@ -136,15 +136,26 @@ class Optimizer:
         self.params = list(model.parameters())
         check_schedule(config)
 
-    def step(self, step: int) -> None:
-        """Clips, moves the weights at the learning rate of this step, and drops the gradients."""
+    def step(self, step: int) -> float:
+        """Clips, moves the weights at the learning rate of this step, and drops the gradients. Returns the gradient's
+        norm before it was clipped; where that is not finite, nothing moves."""
+        norm = self._clip()
+        if math.isfinite(norm):
+            share = learning_rate_share(self.config, step)
+            for part, highest in zip(self.parts, self.highest, strict=True):
+                for group, lr in zip(part.param_groups, highest, strict=True):
+                    group["lr"] = lr * share
+                part.step()
+        self.drop_gradients()
+        return norm
+
+    def _clip(self) -> float:
         if self.config.optim.clip:
-            torch.nn.utils.clip_grad_norm_(self.params, self.config.optim.clip)
-        share = learning_rate_share(self.config, step)
-        for part, highest in zip(self.parts, self.highest, strict=True):
-            for group, lr in zip(part.param_groups, highest, strict=True):
-                group["lr"] = lr * share
-            part.step()
+            return float(torch.nn.utils.clip_grad_norm_(self.params, self.config.optim.clip))
+        return float(torch.nn.utils.get_total_norm([p.grad for p in self.params if p.grad is not None]))
+
+    def drop_gradients(self) -> None:
+        for part in self.parts:
             part.zero_grad(set_to_none=True)
 
     def state_tensors(self) -> dict[str, Tensor]:

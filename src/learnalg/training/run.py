@@ -22,7 +22,7 @@ from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.evaluation.result import Point
-from learnalg.files import json_text, read_json, read_json_list, write_json, write_whole
+from learnalg.files import PART, add_line, json_text, read_json, read_json_list, write_json, write_whole
 
 try:
     import fcntl
@@ -37,12 +37,19 @@ class Run:
 
     @classmethod
     def create(cls, folder: Path, config: RunConfig) -> Run:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ValueError(f"{folder} exists already: choose another --out, or `learnalg resume {folder}`")
-        folder.mkdir(parents=True, exist_ok=True)
         run = cls(folder, config)
-        run.save_config()
-        return run
+        with run.begun():
+            return run
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """A new run in its folder, locked before anything is written: of two that begin, one leaves no trace."""
+        check_is_free(self.folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.locked():
+            check_is_free(self.folder)  # another run may have begun here, and ended, in between
+            self.save_config()
+            yield
 
     def save_config(self) -> None:
         write_json(self.folder / "config.json", to_dict(self.config))
@@ -69,7 +76,14 @@ class Run:
                     fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise ValueError(f"{self.folder} is being trained by another process") from None
+                if not os.path.samestat(os.fstat(folder), os.stat(self.folder)):
+                    raise ValueError(f"{self.folder} was replaced by another folder")
             yield
+
+    def remove_parts(self) -> None:
+        """What a killed process has left half written. Only with the lock: another process may be writing."""
+        for part in (*self.folder.glob(PART), *self.checkpoints.glob(PART)):
+            part.unlink(missing_ok=True)
 
     @property
     def checkpoints(self) -> Path:
@@ -80,21 +94,25 @@ class Run:
         return self.folder / "metrics.jsonl"
 
     def add_metrics(self, values: dict[str, Any]) -> None:
-        line = json_text(values, str(self.metrics_file))
-        with self.metrics_file.open("a") as file:
-            file.write(line + "\n")
+        add_line(self.metrics_file, json_text(values, str(self.metrics_file)))
 
     def metrics(self) -> list[dict[str, Any]]:
         if not self.metrics_file.is_file():
             return []
-        lines, values = self.metrics_file.read_text().splitlines(), []
+        lines, values = self.metrics_file.read_bytes().split(b"\n"), []
         for number, line in enumerate(lines, 1):
             try:
-                values.append(json.loads(line))
+                entry = json.loads(line)
+                if not isinstance(entry, dict) or not isinstance(entry.get("step"), int):
+                    raise ValueError("not an object with a step")
+                values.append(entry)
             except ValueError as error:
+                # A killed run may end in half a line, which is left out. A whole one ends in a newline.
                 if number < len(lines):
-                    raise ValueError(f"{self.metrics_file} is damaged in line {number}: {error}") from None
-        return values  # a killed run may end in half a line, which is left out
+                    raise ValueError(
+                        f"{self.metrics_file} is damaged in line {number}: {error}; repair or remove the line"
+                    ) from None
+        return values
 
     def curve(self) -> tuple[Point, ...]:
         """The learning curve: all evaluations during training."""
@@ -112,7 +130,17 @@ class Run:
 
     def sessions(self) -> list[dict[str, Any]]:
         path = self.folder / "provenance.json"
-        return read_json_list(path) if path.is_file() else []
+        sessions = read_json_list(path) if path.is_file() else []
+        if not all(isinstance(session, dict) and isinstance(session.get("time"), str) for session in sessions):
+            raise ValueError(f"{path} is damaged: a session is an object with a time; repair or remove the file")
+        return sessions
+
+
+def check_is_free(folder: Path) -> None:
+    if folder.is_symlink() and not folder.exists():
+        raise ValueError(f"{folder} is a link to nowhere")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} exists already: choose another --out, or `learnalg resume {folder}`")
 
 
 def provenance() -> dict[str, Any]:

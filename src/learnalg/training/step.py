@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,15 @@ class TrainState:
     loss_sum: float = 0.0  # since the last log
     loss_tokens: int = 0
     stopped: bool = False  # early, on its criterion
+    skipped: int = 0  # steps in a row whose loss or gradient was not finite
+
+
+class NotFiniteError(ValueError):
+    """A loss, a gradient or weights that are no numbers any more. `moved`: the weights have moved already."""
+
+    def __init__(self, state: TrainState, what: str, moved: bool = False) -> None:
+        self.step, self.moved, self.what = state.step + 1, moved, what
+        super().__init__(f"step {self.step} (batch {state.step}, seed {state.config.train.seed}): {what}")
 
 
 PRIOR_NUM = 4_096  # examples whose tokens are counted to start the output's bias
@@ -75,7 +85,24 @@ def set_first_weights(state: TrainState) -> None:
 
 
 def train_step(state: TrainState, batch: Batch) -> None:
-    """One step on one batch, or on this process's part of it."""
+    """One step on one batch, or on this process's part of it. Weights move if loss and gradient are finite."""
+    total, num_tokens = compute_gradient(state, batch)
+    if not math.isfinite(total):
+        state.optimizer.drop_gradients()
+        raise NotFiniteError(state, f"the loss is {total}")
+    norm = state.optimizer.step(state.step)
+    if not math.isfinite(norm):
+        raise NotFiniteError(state, f"the norm of the gradient is {norm}")
+    check_finite(state, dict(state.model.named_parameters()))
+    state.step += 1
+    state.skipped = 0
+    state.loss_sum += total
+    state.loss_tokens += num_tokens
+
+
+def compute_gradient(state: TrainState, batch: Batch) -> tuple[float, int]:
+    """Leaves the gradient of the mean loss in the parameters. Returns the summed loss and the number of tokens, of all
+    processes."""
     source_BS = torch.from_numpy(batch.sources).to(state.device)
     target_BT = torch.from_numpy(batch.targets).to(state.device)
     read_BT = decoder_input(target_BT)
@@ -94,12 +121,23 @@ def train_step(state: TrainState, batch: Batch) -> None:
     if auxiliary is not None:
         loss = loss + auxiliary
     loss.backward()
-    state.optimizer.step(state.step)
-    state.step += 1
     total = loss_sum.detach().cpu()
     if dist.is_initialized():
         dist.all_reduce(total)
-    if not math.isfinite(total):
-        raise ValueError(f"the loss at step {state.step} is {float(total)}: try smaller learning rates")
-    state.loss_sum += float(total)
-    state.loss_tokens += int(num_tokens)
+    return float(total), int(num_tokens)
+
+
+@torch.no_grad()
+def check_finite(state: TrainState, tensors: dict[str, Tensor]) -> None:
+    """Refuses weights or moments that have infinities or NaN, by name."""
+    floats = {name: tensor for name, tensor in tensors.items() if tensor.is_floating_point()}
+    if math.isfinite(total_norm(floats.values())):  # ten times faster than asking every number
+        return
+    for name, tensor in floats.items():
+        if not tensor.isfinite().all():
+            raise NotFiniteError(state, f"{name} has numbers that are not finite", moved=True)
+
+
+def total_norm(tensors: Iterable[Tensor]) -> float:
+    """Not finite where a number is not, or where the norm is beyond 1e19."""
+    return float(torch.nn.utils.get_total_norm(list(tensors)))
