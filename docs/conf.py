@@ -19,7 +19,11 @@ ROOT = Path(__file__).parents[1]
 
 # The sidebar, in the order of reading.
 CONTENTS = {
-    "Begin": ["docs/first-steps", "docs/how-a-run-works"],
+    "Begin": [
+        "docs/first-steps",
+        "docs/notebooks/train-your-first-model",
+        "docs/how-a-run-works",
+    ],
     "Use": [
         "docs/problems",
         "docs/encodings",
@@ -29,10 +33,28 @@ CONTENTS = {
         "docs/evaluation",
         "docs/page",
     ],
-    "Released models": ["docs/zoo", "docs/linalg"],
-    "The paper": ["docs/reproduction", "docs/speedrun", "docs/ablation"],
-    "Extend": ["docs/extending", "docs/api", "CONTRIBUTING"],
-    "Look up": ["docs/glossary", "docs/decisions/README", "docs/log", "CHANGELOG", "README"],
+    "Released models": [
+        "docs/zoo",
+        "docs/linalg",
+        "docs/exchange",
+    ],
+    "The paper": [
+        "docs/reproduction",
+        "docs/speedrun",
+        "docs/ablation",
+    ],
+    "Extend": [
+        "docs/extending",
+        "docs/api",
+        "CONTRIBUTING",
+    ],
+    "Look up": [
+        "docs/glossary",
+        "docs/decisions/README",
+        "docs/log",
+        "CHANGELOG",
+        "README",
+    ],
 }
 BELOW = {  # pages under another page: a folder's, in order
     "docs/zoo": "src/learnalg/zoo/*",
@@ -62,9 +84,10 @@ highlight_language = "text"  # of indented blocks: commands and what they print
 
 myst_heading_anchors = 3
 nb_execution_mode = "force"
-nb_execution_timeout = 300
+nb_execution_timeout = 600  # a cell; they take half a minute where nothing else runs
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+nb_execution_in_temp = True
 
 autodoc_member_order = "bysource"
 autodoc_type_aliases = {name: name for name in ("ArrayLike", "Floats", "Ints", "Bools", "Shares", "Curve")}

@@ -2,6 +2,7 @@
 
 problems.md     each task with a small problem, its solution, its tokens, and how a prediction is judged
 encodings.md    each encoding with numbers and a matrix
+extending.md    the plugins of examples/
 ensembles.md    each ensemble with its condition numbers; spectra.svg has the pictures
 
 What stands between the two marks of each page is written here.
@@ -23,6 +24,7 @@ from learnalg.tokens import ENCODINGS
 from learnalg.tokens.tokenizer import Tokenizer
 
 DOCS = Path(__file__).parent
+EXAMPLES = DOCS.parent / "examples"
 MARKS = "<!-- examples:begin -->", "<!-- examples:end -->"
 
 # Small enough to be solved by hand. Two operands stand side by side.
@@ -120,6 +122,15 @@ def columns(table: list[list[str]]) -> list[str]:
     return ["".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in table]
 
 
+def with_files(text: str) -> str:
+    """The page with each plugin between its marks. ```py: tests run the files, not the page."""
+    for path in EXAMPLES.glob("*.py"):
+        link = f"[examples/{path.name}](../examples/{path.name})"
+        shown = f"{link}\n\n```py\n{path.read_text()}```"
+        text = between(text, shown, (f"<!-- {path.stem}:begin -->", f"<!-- {path.stem}:end -->"))
+    return text
+
+
 def markdown(table: list[list[str]]) -> str:
     head, *body = table
     cells = [[cell.replace("|", "\\|") for cell in row] for row in (head, ["---"] * len(head), *body)]
@@ -163,6 +174,7 @@ def write() -> list[Path]:
     """Answers the files that were not up to date."""
     pages = {DOCS / f"{page.__name__}.md": page for page in (problems, encodings, ensembles)}
     contents = {path: between(path.read_text(), page(), MARKS).encode() for path, page in pages.items()}
+    contents[DOCS / "extending.md"] = with_files((DOCS / "extending.md").read_text()).encode()
     contents[DOCS / "spectra.svg"] = spectra()
     changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]
     for path in changed:

@@ -8,12 +8,29 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-@pytest.fixture(scope="module")
-def worked():
-    spec = importlib.util.spec_from_file_location("worked", DOCS / "worked.py")
+def run_file(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def worked():
+    return run_file("worked")
+
+
+def test_every_page_is_in_the_contents_once():
+    conf = run_file("conf")
+    listed = [page for pages in conf.CONTENTS.values() for page in pages]
+    pages = [page for page in DOCS.rglob("*.md") if page != DOCS / "index.md" and page.parent.name != "decisions"]
+    of_docs = sorted(str(page.relative_to(DOCS.parent).with_suffix("")) for page in (*pages, DOCS / "decisions/README.md"))
+    assert sorted(page for page in listed if page.startswith("docs/")) == of_docs, "add it to CONTENTS in docs/conf.py"
+
+
+def test_every_decision_is_in_the_list():
+    listed = (DOCS / "decisions/README.md").read_text()
+    assert all(f"]({page.name})" in listed for page in (DOCS / "decisions").glob("0*.md"))
 
 
 @pytest.mark.parametrize("page", ["problems", "encodings", "ensembles"])
