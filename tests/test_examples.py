@@ -19,8 +19,8 @@ from learnalg.training.optim import OPTIMIZERS, SCHEDULES, Progress
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PLUGINS = [path for path in sorted(EXAMPLES.glob("*.py")) if path.stem != "demo"]
-SHORT = """--encoder-layers 1 --encoder-loops 1 --dim-model 16 --examples 320 --batch-size 32 --eval-num 10 --final-num 20
-    --threads 1 --workers 0 --device cpu --precision fp32 --quiet --out run"""
+SHORT = """--encoder-layers 1 --encoder-loops 1 --dim-model 16 --examples 320 --batch-size 32 --eval-num 10
+    --final-num 20 --threads 1 --workers 0 --device cpu --precision fp32 --quiet --out run"""
 
 
 @pytest.fixture
