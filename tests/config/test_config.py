@@ -61,7 +61,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"dropout": NAN}, "dropout nan"),
     ({"norm": "middle"}, "norm 'middle': must be one of post, pre"),
     ({"relations": "left"}, "relations 'left': must be one of none, learned, directed"),
-    ({"output_bias": "word"}, "output_bias 'word': must be one of token, place"),
+    ({"output_bias": "word"}, "output_bias 'word': must be one of token, place, slot"),
     # The optimiser.
     ({"learning_rate": 0.0}, "learning_rate 0.0"),
     ({"learning_rate": -0.25}, "learning_rate -0.25"),

@@ -42,6 +42,7 @@ SAID["fast-2"] = SAID["fast-1"] | {
     "examples": 300_000,
     "eval_every": 20_000,
 }
+SAID["fast-3"] = SAID["fast-2"] | {"output_bias": "slot"}
 SAID["copy-1"] = SAID["fast-1"] | {
     "encoder_layers": 1,
     "dim_model": (64,),
@@ -74,7 +75,7 @@ def test_a_preset_builds_a_model_that_its_problem_fits(name):
 
 @pytest.mark.parametrize(
     ("name", "full"),
-    [("paper", "paper-1"), ("fast", "fast-2"), ("fast-1", "fast-1"), ("recurrent", "recurrent-1"), ("quick", "quick")],
+    [("paper", "paper-1"), ("fast", "fast-3"), ("fast-1", "fast-1"), ("recurrent", "recurrent-1"), ("quick", "quick")],
 )
 def test_a_name_without_a_version_is_the_newest(name, full):
     assert full_name(name) == full
@@ -82,7 +83,7 @@ def test_a_name_without_a_version_is_the_newest(name, full):
         assert preset(name) is PRESETS[full]
 
 
-@pytest.mark.parametrize(("name", "meant"), [("fsat", "fast"), ("fast-9", "fast-2|fast-1"), ("quick", "paper")])
+@pytest.mark.parametrize(("name", "meant"), [("fsat", "fast"), ("fast-9", "fast-3|fast-2|fast-1"), ("quick", "paper")])
 def test_an_unknown_preset_is_refused(name, meant):
     with pytest.raises(ValueError, match=f"unknown preset '{name}'.*({meant})"):
         preset(name)

@@ -9,14 +9,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from learnalg.models.outputs import NEVER, Part
 from learnalg.tokens.tokenizer import PAD, Tokenizer
-from learnalg.training.loss import SoftTargets, sequence_loss
+from learnalg.training.loss import SoftTargets
+from learnalg.training.loss import sequence_loss as loss_of_parts
 
 B, T = 3, 7
 TOKENIZER = Tokenizer("positional:base=100,digits=2,exponents=-2:2")
 V = TOKENIZER.vocab_size
 ORDERED = torch.from_numpy(TOKENIZER.ordered)  # the mantissas 10 to 99; all others stand alone
 FIRST, STOP = ORDERED[(ORDERED[:, 1] - ORDERED[:, 0]).argmax()].tolist()
+
+
+def sequence_loss(logits: Tensor, targets: Tensor, pad: int, soft: SoftTargets | None) -> Tensor:
+    return loss_of_parts([Part(slice(0, targets.shape[1]), 0, logits)], targets, pad, soft)
 
 
 def batch(dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
@@ -162,6 +168,19 @@ def test_a_narrow_bell_is_the_hard_loss(width, tolerance):
     torch.testing.assert_close(soft, hard, rtol=tolerance, atol=tolerance)
     wide = value_and_gradient(sequence_loss(logits, targets, PAD, SoftTargets(ORDERED, 3.0)), logits)
     assert abs(wide[0] - hard[0]) > 0.1
+
+
+@pytest.mark.parametrize("soft", [None, SoftTargets(ORDERED, 3.0)], ids=["hard", "soft"])
+def test_the_loss_of_parts_is_that_of_the_whole(soft):
+    """Every second token from a part of the vocabulary: the others are impossible there."""
+    logits, targets = batch()
+    targets[:, ::2] = targets[:, ::2].where(targets[:, ::2] == PAD, FIRST + torch.arange(4))
+    parts = [Part(slice(0, T, 2), FIRST, logits[:, ::2, FIRST:STOP]), Part(slice(1, T, 2), 0, logits[:, 1::2])]
+    whole = torch.full_like(logits, NEVER)
+    for where, first, part in parts:
+        whole[:, where, first : first + part.shape[-1]] = part
+    ours = value_and_gradient(loss_of_parts(parts, targets, PAD, soft), logits)
+    torch.testing.assert_close(ours, value_and_gradient(sequence_loss(whole, targets, PAD, soft), logits))
 
 
 def test_a_near_miss_costs_less_than_a_far_one():

@@ -29,7 +29,8 @@ class ModelConfig:
     relations: Literal["none", "learned", "directed"] = "none"  # attention bias for a shared row, column or operand
     products: int = 0  # channels of each form in which encoder layers multiply rows with columns; 0: none
     norm: Literal["post", "pre"] = "post"  # post: the paper's layers; pre: pre-norm, QK-norm, no biases, zero-init
-    output_bias: Literal["token", "place"] = "token"  # a bias for each token; place: and place, started at frequencies
+    # place: a bias for each token at each place, started at frequencies; slot: and only tokens that can stand there
+    output_bias: Literal["token", "place", "slot"] = "token"  # token: a bias for each token
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -55,6 +55,9 @@ FAST_2 = replace_fields(
     eval_every=20_000,
 )
 
+# As fast-2, with logits only for the tokens that can stand at a place: a step with four digits takes three quarters.
+FAST_3 = replace_fields(FAST_2, output_bias="slot")
+
 # LSTM and GRU with those parts of fast-1 that they can have.
 RECURRENT = replace_fields(
     FAST_1,
@@ -75,6 +78,7 @@ PRESETS: dict[str, RunConfig] = {
     "paper-1": PAPER,
     "fast-1": FAST_1,
     "fast-2": FAST_2,
+    "fast-3": FAST_3,
     "copy-1": COPY,
     "recurrent-1": RECURRENT,
 }

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from learnalg.config import ModelConfig
-from learnalg.models.outputs import make_bias, set_prior, token_logits, token_vectors
+from learnalg.models.outputs import Part, allowed_tokens, make_bias, set_prior, token_parts, token_vectors, whole_logits
 from learnalg.models.seq2seq import Side
 from learnalg.models.transformer import Embed
 
@@ -87,11 +87,11 @@ class Recurrent(nn.Module):
     def auxiliary_loss(self, source_BS: Tensor, target_BT: Tensor) -> None:
         return None
 
-    def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
+    def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True, in_parts: bool = False) -> Any:
         states = self.decoder.start(self.encoder(source_BS, padded))
         hidden_BTD, _ = self.decoder(target_BT, states)
-        index_T = torch.arange(target_BT.shape[1], device=target_BT.device)
-        return self.decoder.logits(hidden_BTD, index_T, token_vectors(self.decoder))
+        parts = self.decoder.parts(hidden_BTD, token_vectors(self.decoder))
+        return parts if in_parts else whole_logits(parts, self.decoder.side.vocab_size)
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         states = self.decoder.start(self.encoder(source_BS, padded=True))
@@ -106,7 +106,9 @@ class Recurrent(nn.Module):
         hidden_B1D, states = self.decoder(state["prefix"][:, : at + 1], states, last_only=True)
         state["states"] = [state_NBD.transpose(0, 1) for state_NBD in states]
         state["length"] = at + 1
-        return self.decoder.logits(hidden_B1D, torch.tensor([at], device=tokens_B.device), *state["vectors"])[:, 0]
+        (vectors_VE,) = state["vectors"]
+        parts = self.decoder.parts(hidden_B1D, vectors_VE, start=at)
+        return whole_logits(parts, self.decoder.side.vocab_size)[:, 0]
 
     def set_prior(self, targets_BT: Tensor) -> None:
         set_prior(self.decoder.bias, self.decoder.side, targets_BT)
@@ -144,6 +146,7 @@ class RecurrentDecoder(nn.Module):
         )
         self.out = nn.Linear(sizes[1], dim)
         self.bias = make_bias(config, side)
+        self.allowed = allowed_tokens(config, side)
 
     def start(self, encoder_states: States) -> States:
         pairs = zip(self.bridges, encoder_states, strict=True)
@@ -153,8 +156,8 @@ class RecurrentDecoder(nn.Module):
         hidden_BTD, last = self.layers(self.embed(target_BT, last_only), states if len(states) > 1 else states[0])
         return hidden_BTD, as_states(last)
 
-    def logits(self, hidden_BTD: Tensor, index_T: Tensor, vectors_VE: Tensor) -> Tensor:
-        return token_logits(self.out(hidden_BTD), vectors_VE, self.bias, self.side, index_T)
+    def parts(self, hidden_BTD: Tensor, vectors_VE: Tensor, start: int = 0) -> list[Part]:
+        return token_parts(self.out(hidden_BTD), vectors_VE, self, start)
 
 
 def make_layers(config: ModelConfig, of: str, kind: type[nn.LSTM | nn.GRU], dim: int, memory: int) -> nn.LSTM | nn.GRU:

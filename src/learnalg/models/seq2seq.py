@@ -29,13 +29,16 @@ class Side:
     operands: NDArray[np.int64] | None = None
     triangle: bool = False  # the sequence has the upper triangle of a square matrix only
     end: int = 0
+    # for each token of a coefficient: the first token that may stand there, and the one after the last
+    slots: tuple[tuple[int, int], ...] | None = None
 
 
 class Seq2Seq(Protocol):
     """`target` is what the decoder reads: a start token, then the output without its end."""
 
-    def __call__(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
-        """Logits (B, T, V). `padded=False` promises that no source has padding."""
+    def __call__(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True, in_parts: bool = False) -> Any:
+        """Logits (B, T, V). `padded=False` promises that no source has padding. `in_parts` returns a list of Part
+        (models/outputs.py), from which the loss is computed."""
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         """State of a decoding: nested dicts and lists of tensors whose first axis is the batch; others in tuples."""

@@ -13,12 +13,14 @@ from torch import Tensor, nn
 from learnalg.models.seq2seq import Side
 from learnalg.problem import Problem
 from learnalg.problems.dims import MAX_DIM
-from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_TASK, PAD, Tokenizer
+from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, PAD, Tokenizer
 
 
 def side_of(tokenizer: Tokenizer) -> Side:
     size, header, width = tokenizer.vocab_size, tokenizer.header, tokenizer.width
-    return Side(size, header, width, FIRST_TASK, FIRST_DIM, PAD, tokenizer.token_values, tokenizer.ordered, end=END)
+    slots = tuple((FIRST_NUMBER + start, FIRST_NUMBER + stop) for start, stop in tokenizer.encoding.slots)
+    values, ordered = tokenizer.token_values, tokenizer.ordered
+    return Side(size, header, width, FIRST_TASK, FIRST_DIM, PAD, values, ordered, end=END, slots=slots)
 
 
 def sides(problem: Problem) -> tuple[Side, Side]:

@@ -19,7 +19,7 @@ from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
 from learnalg.models.grid import Coordinates, Grid, Layout, relations
 from learnalg.models.layers import Attention, Bias, FeedForward, Sublayer, make_final_norm, make_norm
 from learnalg.models.loops import looped, ponder_cost
-from learnalg.models.outputs import make_bias, set_prior, token_logits, token_vectors
+from learnalg.models.outputs import Part, allowed_tokens, make_bias, set_prior, token_parts, token_vectors, whole_logits
 from learnalg.models.products import Products
 from learnalg.models.seq2seq import Side
 from learnalg.naming import unknown
@@ -59,7 +59,7 @@ class Transformer(nn.Module):
         self.target_grid = Grid(target, config.max_positions, shift=1)
         self.has_relations, self.has_products = config.relations != "none", config.products > 0
 
-    def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
+    def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True, in_parts: bool = False) -> Any:
         source_BS = self.read_source(source_BS)
         mask = self.padding_mask(source_BS) if padded else None
         memory_BSD, source = self.encode(source_BS, mask)
@@ -67,8 +67,8 @@ class Transformer(nn.Module):
         T = target_BT.shape[1]
         causal_TT = torch.full((T, T), -torch.inf, device=target_BT.device).triu(1)
         own, cross = attention_bias(causal_TT, target, target), attention_bias(mask, target, source)
-        logits_BTV: Tensor = self.decoder(target_BT, memory_BSD, own, cross)
-        return logits_BTV
+        parts: list[Part] = self.decoder(target_BT, memory_BSD, own, cross)
+        return parts if in_parts else whole_logits(parts, self.target.vocab_size)
 
     def encode(self, source_BS: Tensor, mask: Tensor | None) -> tuple[Tensor, Coordinates | None]:
         source = self.source_grid.shared_coordinates(source_BS) if self.has_relations else None
@@ -160,16 +160,13 @@ class Decoder(nn.Module):
         self.final = make_final_norm(config, dim)
         self.side = side
         self.bias = make_bias(config, side)
+        self.allowed = allowed_tokens(config, side)
 
-    def forward(self, target_BT: Tensor, memory_BSD: Tensor, own: Bias, cross: Bias) -> Tensor:
+    def forward(self, target_BT: Tensor, memory_BSD: Tensor, own: Bias, cross: Bias) -> list[Part]:
         hidden_BTD = self.embed(target_BT)
         for layer in self.layers:
             hidden_BTD = layer(hidden_BTD, memory_BSD, own, cross)
-        index_T = torch.arange(target_BT.shape[1], device=target_BT.device)
-        return self.logits(hidden_BTD, index_T, token_vectors(self))
-
-    def logits(self, hidden_BTD: Tensor, index_T: Tensor, vectors_VD: Tensor) -> Tensor:
-        return token_logits(self.final(hidden_BTD), vectors_VD, self.bias, self.side, index_T)
+        return token_parts(self.final(hidden_BTD), token_vectors(self), self)
 
     def set_prior(self, targets_BT: Tensor) -> None:
         set_prior(self.bias, self.side, targets_BT)
@@ -190,7 +187,9 @@ class Decoder(nn.Module):
         for block, cache in zip(blocks, state["layers"], strict=True):
             hidden_B1D = block.step(hidden_B1D, cache, at, own, cross)
         state["length"] = at + 1
-        return self.logits(hidden_B1D, torch.tensor([at], device=hidden_B1D.device), *state["vectors"])[:, 0]
+        (vectors_VD,) = state["vectors"]
+        parts = token_parts(self.final(hidden_B1D), vectors_VD, self, start=at)
+        return whole_logits(parts, self.side.vocab_size)[:, 0]
 
 
 class Embed(nn.Module):

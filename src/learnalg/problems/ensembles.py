@@ -161,6 +161,11 @@ def near_singular(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats
     return mirror(made) if symmetric else made
 
 
+def symmetric_uniform(rng: Rng, num: int, m: int, n: int, symmetric: bool) -> Floats:
+    """Uniform matrices that are symmetric even if the task does not ask for it; rectangles as they are."""
+    return iid(_uniform)(rng, num, m, n, symmetric or m == n)
+
+
 ENSEMBLES: dict[str, Kind] = {
     "iid-uniform": iid(_uniform),
     "iid-gaussian": iid(_gaussian),
@@ -177,6 +182,7 @@ ENSEMBLES: dict[str, Kind] = {
     "near-ties": near_ties,
     "near-zeros": near_zeros,
     "near-singular": near_singular,
+    "symmetric": symmetric_uniform,
 }
 
 SQUARE_ENSEMBLES = ("positive", "marchenko-pastur")  # these draw no rectangular matrices
@@ -197,6 +203,7 @@ ENSEMBLE_SUMMARIES: dict[str, str] = {
     "near-ties": "iid-uniform with two close singular values, whose order is hard to predict",
     "near-zeros": "iid-uniform with the first coefficient of a singular vector near zero: its sign is hard to predict",
     "near-singular": "iid-uniform with the smallest singular value divided by up to ten",
+    "symmetric": "iid-uniform, and symmetric where square: for problems that read any matrix",
 }
 
 

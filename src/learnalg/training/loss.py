@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from learnalg.models.outputs import Part
+
 
 class SoftTargets:
     """Soft targets for one vocabulary. `written_V2` has the range of each token's neighbours. Tokens that are never
@@ -55,13 +57,19 @@ class _SoftCrossEntropy(torch.autograd.Function):
         return gradient_NV.to(ctx.dtype), None, None
 
 
-def sequence_loss(logits_BTV: Tensor, targets_BT: Tensor, pad: int, soft: SoftTargets | None) -> Tensor:
+def sequence_loss(parts: list[Part], targets_BT: Tensor, pad: int, soft: SoftTargets | None) -> Tensor:
     """Summed over all tokens but padding; divide by their number for the mean."""
-    logits_NV, targets_N = logits_BTV.flatten(0, 1), targets_BT.flatten()
+    return torch.stack([_part_loss(part, targets_BT[:, part.where].flatten(), pad, soft) for part in parts]).sum()
+
+
+def _part_loss(part: Part, targets_N: Tensor, pad: int, soft: SoftTargets | None) -> Tensor:
+    logits_NK = part.logits_BTK.flatten(0, 1)
     if soft is None:
-        tokens_NW, weights_NW = targets_N[:, None], logits_NV.new_ones((len(targets_N), 1), dtype=torch.float32)
+        tokens_NW, weights_NW = targets_N[:, None], logits_NK.new_ones((len(targets_N), 1), dtype=torch.float32)
     else:
         tokens_NW, weights_NW = soft(targets_N)
     weights_NW = weights_NW * (targets_N != pad)[:, None]
-    loss: Tensor = _SoftCrossEntropy.apply(logits_NV, tokens_NW, weights_NW)
+    # Padding may stand where its token cannot; it weighs nothing.
+    local_NW = (tokens_NW - part.first).clamp(min=0)
+    loss: Tensor = _SoftCrossEntropy.apply(logits_NK, local_NW, weights_NW)
     return loss

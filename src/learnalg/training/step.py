@@ -14,12 +14,13 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from learnalg.config import RunConfig
 from learnalg.data import Batch, Stream
 from learnalg.models import build, decoder_input, sides
+from learnalg.models.outputs import Part
 from learnalg.models.weights import set_weights
 from learnalg.problem import Problem
 from learnalg.tokens.tokenizer import PAD
@@ -78,7 +79,7 @@ def set_first_weights(state: TrainState) -> None:
     if name:
         set_weights(state.model, load_weights(name)[1], name, part)
     is_new_output = not name or part == "encoder"
-    if is_new_output and state.config.model.output_bias == "place":
+    if is_new_output and state.config.model.output_bias != "token":
         problem = Problem(state.config.data)
         first = Stream(problem, state.config.train.seed, "train", PRIOR_NUM).batch(0)
         state.model.set_prior(torch.from_numpy(first.targets).to(state.device))
@@ -110,8 +111,8 @@ def compute_gradient(state: TrainState, batch: Batch) -> tuple[float, int]:
     if state.config.model.dropout:
         torch.manual_seed(dropout_seed(state.config.train.seed, state.step))
     with torch.autocast(state.device.type, torch.bfloat16, enabled=state.config.train.precision == "bf16"):
-        logits_BTV: Tensor = state.forward(source_BS, read_BT, bool((batch.sources == PAD).any()))
-    loss_sum = sequence_loss(logits_BTV, target_BT, PAD, state.soft)
+        parts: list[Part] = state.forward(source_BS, read_BT, bool((batch.sources == PAD).any()), in_parts=True)
+    loss_sum = sequence_loss(parts, target_BT, PAD, state.soft)
     world = 1
     if dist.is_initialized():  # gradients are averaged over processes: divide by the mean number of tokens
         world = dist.get_world_size()

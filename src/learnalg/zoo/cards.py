@@ -75,6 +75,7 @@ def hints(config: RunConfig) -> list[str]:
         "which tokens share a row, a column or an operand": model.relations != "none",
         "the numeric value of a token": model.input_embedding != "lookup",
         "which output tokens are neighbours": model.output_embedding != "lookup" or config.optim.soft_width,
+        "which tokens may stand at a place of a number": model.output_bias == "slot",
         "that rows may be multiplied with columns": model.products,
         "a symmetric matrix only once, by its upper triangle": config.data.triangle,
     }
