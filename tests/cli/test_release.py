@@ -50,7 +50,7 @@ def test_a_release_is_tested_on_the_test_split(finished, shelf):
 
 
 def test_the_command_releases(run, finished, shelf, monkeypatch):
-    monkeypatch.setattr(module.release, "__defaults__", ("", "", shelf, shelf))
+    monkeypatch.setattr(module.release, "__defaults__", ("", "", shelf, shelf, module.ignore))
     code, out, err = run("release", finished, "tiny", "--note", "A small one.")
     assert (code, err) == (0, "") and "test split" in out
     assert Result.read(shelf / "tiny.json").note == "A small one."

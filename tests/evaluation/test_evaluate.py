@@ -472,3 +472,10 @@ def test_saved_predictions_are_nan_where_there_is_no_matrix(untrained, tmp_path)
         assert malformed.any()
         assert np.isnan(file["predictions"][malformed]).all()
         assert np.isinf(file["error_l1"][malformed]).all()
+
+
+def test_an_evaluation_says_how_much_is_done(tiny_config, tmp_path):
+    config = tiny_config(dim="1")
+    model, told = build(config.model, *sides(Problem(config.data))), []
+    evaluate(model, Problem(config.data), num=1_200, done=told.append)
+    assert told == [500, 1_000, 1_200]

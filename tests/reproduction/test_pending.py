@@ -15,6 +15,7 @@ from learnalg.reproduction.pending import Deadline, Job, in_order, pending, run_
 from learnalg.reproduction.tables import EXPERIMENTS
 from learnalg.training.checkpoint import list_checkpoints
 from learnalg.training.run import Run
+from learnalg.training.watcher import Silent
 
 SOME = Experiment("some", "Some")
 TINY = {"dim_model": 8, "heads": 1, "batch_size": 10, "eval_num": 5, "final_num": 5, "workers": 0, "precision": "fp32"}
@@ -86,12 +87,9 @@ def test_a_training_that_has_no_time_left_is_resumed_from_its_checkpoint(tmp_pat
 def test_a_training_that_ends_with_the_time_is_evaluated_next_time(tmp_path):
     deadline, said = Deadline(10), []
 
-    class Late:
-        def on_log(self, examples, *_):
-            deadline.end = time.monotonic() if examples == 400 else deadline.end
-
-        def on_evaluation(self, *_):
-            pass
+    class Late(Silent):
+        def on_log(self, log):
+            deadline.end = time.monotonic() if log.examples == 400 else deadline.end
 
     @contextmanager
     def watch(cell):

@@ -63,8 +63,8 @@ class Seen(Silent):
     def __init__(self):
         self.logs, self.evaluations = [], []
 
-    def on_log(self, examples, loss, rate, seconds_left):
-        self.logs.append((examples, loss, rate, seconds_left))
+    def on_log(self, log):
+        self.logs.append(log)
 
     def on_evaluation(self, examples, report):
         self.evaluations.append((examples, report))
@@ -270,9 +270,12 @@ def test_a_checkpoint_is_written_when_its_time_has_come(tmp_path, tiny_config, m
 def test_the_watcher_sees_logs_and_evaluations(tmp_path, tiny_config):
     seen = Seen()
     run = train(tiny_config(examples=25 * 64, eval_every=10 * 64), tmp_path / "run", watcher=seen)
-    assert [log[0] for log in seen.logs] == [640, 1280, 1600]
-    assert [log[1] for log in seen.logs] == [m["loss"] for m in run.metrics() if "loss" in m]
-    assert all(rate > 0 for _, _, rate, _ in seen.logs) and seen.logs[-1][3] == 0
+    assert [log.examples for log in seen.logs] == [640, 1280, 1600]
+    assert [log.loss for log in seen.logs] == [m["loss"] for m in run.metrics() if "loss" in m]
+    shares = [m["learning_rate_share"] for m in run.metrics() if "loss" in m]
+    assert [log.learning_rate for log in seen.logs] == [share * run.config.optim.learning_rate for share in shares]
+    assert all(log.speed > 0 for log in seen.logs)
+    assert [log.counts_evaluations for log in seen.logs] == [False, True, True]  # the first evaluation is at 640
     assert [(examples, report.num) for examples, report in seen.evaluations] == [(640, 20), (1280, 20), (1600, 20)]
 
 

@@ -28,6 +28,7 @@ class Analyse:
 
 def run(arguments: list[str]) -> int:
     command = parse(Analyse, "analyse", load_plugins(arguments))
+    from learnalg.cli.bars import status
     from learnalg.evaluation.analysis import analyse, check_tolerance
     from learnalg.evaluation.anatomy import print_analysis, save_analysis
     from learnalg.evaluation.evaluate import check_arguments
@@ -41,8 +42,10 @@ def run(arguments: list[str]) -> int:
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out} exists already: choose another --out")
     config, predictions = command.decoding.predictions(command.model, command.domain, command.num, command.seed)
-    problem, examples = predictions.problem, collect(predictions)
-    tasks = analyse(problem, examples, command.tolerance, THRESHOLDS)
+    problem = predictions.problem
+    with status("measuring what predicts failure"):
+        examples = collect(predictions)
+        tasks = analyse(problem, examples, command.tolerance, THRESHOLDS)
     for task, found in tasks.items():
         found["paper"] = numbers_for(task, config.data, problem.config)
     analysis = {
@@ -58,7 +61,8 @@ def run(arguments: list[str]) -> int:
         "tasks": tasks,
     }
     if out is not None:
-        save_analysis(out, analysis, examples)
+        with status("drawing figures"):
+            save_analysis(out, analysis, examples)
     if command.json:
         print(json.dumps(analysis))
     else:

@@ -24,6 +24,7 @@ class Bench:
 
 def run(arguments: list[str]) -> int:
     command = parse(Bench, "bench", load_plugins(arguments))
+    from learnalg.cli.bars import status
     from learnalg.config import replace_fields
     from learnalg.training.run import provenance
     from learnalg.training.speed import CASES, measure
@@ -37,7 +38,8 @@ def run(arguments: list[str]) -> int:
         raise ValueError(f"rounds {command.rounds}: must be at least 1")
     if not chosen:
         raise ValueError(f"no case has {command.cases!r} in its name; cases: {', '.join(map(repr, CASES))}")
-    rates, speeds = measure(chosen, command.rounds)
+    with status(f"measuring {len(chosen)} cases, {command.rounds} rounds"):
+        rates, speeds = measure(chosen, command.rounds)
     if command.json:
         found = {"rates": rates, "speeds": [asdict(speed) for speed in speeds]}
         print(json.dumps(found | {"provenance": provenance()}, indent=1))

@@ -15,8 +15,10 @@ class Docs:
 
 def run(arguments: list[str]) -> int:
     parse(Docs, "docs", arguments)
+    from learnalg.cli.bars import status
     from learnalg.reproduction.report.writing import write_docs
 
-    for path in write_docs(Path()):
-        print(path)
+    with status("drawing tables and figures"):
+        paths = write_docs(Path())
+    print(*paths, sep="\n")
     return 0

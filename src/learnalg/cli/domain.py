@@ -44,6 +44,7 @@ class Decoding:
 
     def predictions(self, model: str, domain: Domain, num: int, seed: int) -> tuple[RunConfig, Predictions]:
         """The config of a model, and what it predicts on a test set."""
+        from learnalg.cli.bars import bar
         from learnalg.evaluation.evaluate import predictions_of
         from learnalg.training.devices import pick_device, prepare_cpu
         from learnalg.zoo.load import load_model
@@ -52,4 +53,6 @@ class Decoding:
         device = pick_device(self.device)
         config, network = load_model(model)
         problem = domain.of(config)
-        return config, predictions_of(network.to(device), problem, num, seed, "test", self.beam, self.constrained)
+        network = network.to(device)
+        with bar(f"{model} on {num:,} examples", num) as done:
+            return config, predictions_of(network, problem, num, seed, "test", self.beam, self.constrained, done)

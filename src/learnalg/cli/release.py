@@ -22,15 +22,17 @@ class Release:
 
 def run(arguments: list[str]) -> int:
     command = parse(Release, "release", load_plugins(arguments))
+    from learnalg.cli.bars import bar
     from learnalg.cli.terminal import print_report
     from learnalg.training.devices import prepare_cpu
-    from learnalg.training.release import release
+    from learnalg.training.release import TEST_NUM, release
     from learnalg.zoo.index import ZOO, released
 
     if command.name in released() and not command.replace:
         raise ValueError(f"{command.name} is released already: choose another name, or --replace")
     prepare_cpu()
-    result = release(command.run, command.name, command.note, command.uncommitted)
+    with bar(f"{command.run} on the test split", TEST_NUM) as done:
+        result = release(command.run, command.name, command.note, command.uncommitted, done=done)
     print_report(result.report)
     print(f"released: {ZOO / command.name}.safetensors, its card and its result")
     return 0

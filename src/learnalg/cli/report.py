@@ -23,9 +23,11 @@ def run(arguments: list[str]) -> int:
     command = parse(Report, "report", load_plugins(arguments))
     if command.out.exists() and not command.out.is_dir():
         raise ValueError(f"--out {command.out} is not a folder")
+    from learnalg.cli.bars import status
     from learnalg.reproduction.report.writing import write_report
     from learnalg.reproduction.tables import EXPERIMENTS
 
-    for path in write_report(EXPERIMENTS, command.scale, Path(), command.out):
-        print(path)
+    with status("drawing the paper's tables and figures"):
+        paths = write_report(EXPERIMENTS, command.scale, Path(), command.out)
+    print(*paths, sep="\n")
     return 0

@@ -16,7 +16,7 @@ from learnalg.naming import find
 if TYPE_CHECKING:
     from learnalg.reproduction.experiment import Cell, Experiment
     from learnalg.reproduction.pending import Job
-    from learnalg.training.loop import Watcher
+    from learnalg.training.watcher import Watcher
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _run_pending(experiments: list[Experiment], command: Reproduce) -> int:
 
 
 def _print_jobs(jobs: Sequence[Job]) -> None:
-    from learnalg.cli.progress import clock
+    from learnalg.cli.texts import clock
     from learnalg.reproduction.runner import GPU_FLOPS, measured_rate
 
     rate = measured_rate(Path())
@@ -132,17 +132,19 @@ def _run(experiment: Experiment, command: Reproduce) -> int:
 
 @contextmanager
 def _watch(cell: Cell) -> Iterator[Watcher | None]:
+    from learnalg.cli.bars import status
     from learnalg.cli.progress import watch
 
     if cell.released:
-        yield None
+        with status(f"{cell.key}: testing {cell.released}"):
+            yield None
         return
     with watch(cell.key, cell.config.train.num_steps * cell.config.train.batch_size) as watcher:
         yield watcher
 
 
 def _print_plan(experiment: Experiment, command: Reproduce) -> None:
-    from learnalg.cli.progress import clock
+    from learnalg.cli.texts import clock
     from learnalg.reproduction.runner import GPU_FLOPS, measured_rate, plan
 
     steps = plan(experiment, command.scale, Path(), command.cells)

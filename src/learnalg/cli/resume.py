@@ -18,6 +18,7 @@ class Resume:
     examples: int | None = None  # another budget: training examples in all
     despite: tuple[str, ...] = ()  # resume from a checkpoint of another: config, version or processes
     skip_nonfinite: bool = False  # skip steps whose loss or gradient is not finite
+    threads: int | None = None  # another number of threads of torch; the rounding of sums, so the weights, may differ
     quiet: bool = False  # no progress
 
 
@@ -28,9 +29,10 @@ def run(arguments: list[str]) -> int:
     from learnalg.training.loop import is_finished, resume
     from learnalg.training.run import Run
 
-    config = Run.open(command.run).config
+    run = Run.open(command.run)
+    config = run.config
     if is_finished(command.run):
-        if command.examples is not None:
+        if command.examples is not None or command.threads is not None:
             raise ValueError(f"{command.run} has finished: fine-tune from its weights with --init {command.run}")
         print(f"{command.run} has finished already")
         return 0
@@ -43,6 +45,13 @@ def run(arguments: list[str]) -> int:
         command.quiet,
         again,
         lambda watcher: resume(
-            command.run, command.checkpoint, watcher, command.examples, command.despite, command.skip_nonfinite
+            command.run,
+            command.checkpoint,
+            watcher,
+            command.examples,
+            command.despite,
+            command.skip_nonfinite,
+            command.threads,
         ),
+        run.curve(),
     )

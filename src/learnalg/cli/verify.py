@@ -52,6 +52,7 @@ def _result_file(name: str) -> Path:
 
 
 def _verify(name: str, path: Path, num: int) -> int:
+    from learnalg.cli.bars import bar
     from learnalg.evaluation.evaluate import evaluate
     from learnalg.models.weights import build_model, read_model
     from learnalg.problem import Problem
@@ -69,7 +70,9 @@ def _verify(name: str, path: Path, num: int) -> int:
         differences.append("examples")
     num = min(num or claim.num, claim.num)
     tolerances = tuple(float(t) for t in next(iter(claim.accuracy.values())))
-    report = evaluate(model, Problem(config.data), num, claim.seed, tolerances, tuple(claim.accuracy), claim.split)
+    norms, problem = tuple(claim.accuracy), Problem(config.data)
+    with bar(name, num) as done:
+        report = evaluate(model, problem, num, claim.seed, tolerances, norms, claim.split, done=done)
     if not _agree(report, claim):
         differences.append("accuracy")
     found, said = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,11 @@ from learnalg.tokens.tokenizer import OK, PAD, REASONS
 TOLERANCES = (0.05, 0.02, 0.01, 0.005)
 DATA_FIELDS = ("dim", "ensemble", "amplitude", "sigma_factor", "noise")  # what a report says of its matrices
 PORTION = 500  # examples that a model reads at once
+Done = Callable[[int], object]  # is told how many examples are done
+
+
+def ignore(done: int) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,13 @@ class Predictions:
 
 @torch.inference_mode()
 def predict(
-    model: Any, problem: Problem, sources: Ints, beam_width: int = 1, constrained: bool = False, rows: int = PORTION
+    model: Any,
+    problem: Problem,
+    sources: Ints,
+    beam_width: int = 1,
+    constrained: bool = False,
+    rows: int = PORTION,
+    done: Done = ignore,
 ) -> Ints:
     """Decodes sources in portions of `rows`."""
     device = next(model.parameters()).device
@@ -67,6 +78,7 @@ def predict(
         else:
             written = greedy(model, part, longest, grammar).tokens_BT
         out[start : start + rows, : written.shape[1]] = written.cpu().numpy()
+        done(min(start + rows, len(sources)))
     return out
 
 
@@ -94,15 +106,17 @@ def predictions_of(
     split: str = "test",
     beam_width: int = 1,
     constrained: bool = False,
+    done: Done = ignore,
 ) -> Predictions:
     """Decodes and judges a fixed set."""
     started = time.perf_counter()
     was_training = model.training
     model.eval()
-    batches, judged, values = [], [], []
+    batches: list[Batch] = []
+    judged, values = [], []
     loss, tokens = 0.0, 0
     for batch in fixed_set(problem, num, seed, split):
-        written = predict(model, problem, batch.sources, beam_width, constrained)
+        written = predict(model, problem, batch.sources, beam_width, constrained, done=_after(batches, done))
         batch_judged, batch_values = judge(problem, batch, written)
         batch_loss, batch_tokens = teacher_forced(model, batch)
         batches.append(batch)
@@ -112,6 +126,12 @@ def predictions_of(
     model.train(was_training)
     seconds = time.perf_counter() - started
     return Predictions(problem, num, seed, split, tuple(batches), tuple(judged), tuple(values), loss / tokens, seconds)
+
+
+def _after(batches: list[Batch], done: Done) -> Done:
+    """Counts the examples of one batch, as `done` counts those of all."""
+    before = sum(map(len, batches))
+    return lambda num: done(before + num)
 
 
 def evaluate(
@@ -124,9 +144,10 @@ def evaluate(
     split: str = "test",
     beam_width: int = 1,
     constrained: bool = False,
+    done: Done = ignore,
 ) -> Report:
     check_arguments(num, seed, tolerances, norms, beam_width)
-    return report_of(predictions_of(model, problem, num, seed, split, beam_width, constrained), tolerances, norms)
+    return report_of(predictions_of(model, problem, num, seed, split, beam_width, constrained, done), tolerances, norms)
 
 
 def check_arguments(

@@ -24,7 +24,8 @@ from learnalg.reproduction.table import counts, table_of
 
 if TYPE_CHECKING:
     from learnalg.evaluation.result import Report
-    from learnalg.training.loop import Watcher
+    from learnalg.evaluation.samples import Sample
+    from learnalg.training.watcher import Log, Watcher
 
 
 @dataclass(frozen=True)
@@ -145,18 +146,24 @@ class Timed:
     def __init__(self, watcher: Watcher, deadline: Deadline) -> None:
         self.watcher, self.deadline = watcher, deadline
 
-    def on_log(self, examples: int, loss: float, speed: float, seconds_left: float) -> None:
-        self.watcher.on_log(examples, loss, speed, seconds_left)
+    def on_log(self, log: Log) -> None:
+        self.watcher.on_log(log)
         if not self.deadline.left:
             signal.raise_signal(signal.SIGTERM)  # the loop writes a checkpoint and raises InterruptedRunError
 
     def on_evaluation(self, examples: int, report: Report) -> None:
         self.watcher.on_evaluation(examples, report)
 
-    def on_final_evaluation(self, num: int) -> None:
+    def on_samples(self, samples: list[Sample]) -> None:
+        self.watcher.on_samples(samples)
+
+    def on_final_evaluation(self, num: int, split: str = "validation") -> None:
         self.deadline.is_training = False  # the last checkpoint is written
         self.deadline.check()
-        self.watcher.on_final_evaluation(num)
+        self.watcher.on_final_evaluation(num, split)
+
+    def on_evaluated(self, done: int) -> None:
+        self.watcher.on_evaluated(done)
 
 
 def run_pending(

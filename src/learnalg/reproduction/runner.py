@@ -31,7 +31,7 @@ from learnalg.reproduction.results import (
 from learnalg.training.run import Run, cpu_name, provenance
 
 if TYPE_CHECKING:
-    from learnalg.training.loop import Watcher
+    from learnalg.training.watcher import Watcher
 
 GPU_FLOPS = 6e12  # a second: 40 % of the 15.7 TFLOP/s that a V100, the paper's GPU, has in fp32
 TYPICAL_SHARE = 0.4  # of the machine's matrix-product rate that training reaches, before anything was measured
@@ -120,7 +120,7 @@ def _trained(experiment: Experiment, scale: str, cell: Cell, root: Path, watcher
     """The result of a cell's run, with the report of its test split."""
     from learnalg.evaluation.evaluate import evaluate
     from learnalg.problem import Problem
-    from learnalg.training.loop import FINAL_TOLERANCES, RESULT_FILE, resume, train
+    from learnalg.training.loop import FINAL_TOLERANCES, RESULT_FILE, Silent, resume, train
     from learnalg.zoo.load import load_model
 
     folder, config = cell_folder(experiment, scale, cell, root), planned_config(experiment, scale, cell, root)
@@ -130,8 +130,10 @@ def _trained(experiment: Experiment, scale: str, cell: Cell, root: Path, watcher
     if result.origin and cell.init:
         result = replace(result, origin=replace(result.origin, model=cell.init))
     config, model = load_model(run.folder)
-    num = config.train.final_num
-    return replace(result, report=evaluate(model, Problem(config.data), num, TEST_SEED, FINAL_TOLERANCES))
+    num, watcher = config.train.final_num, watcher or Silent()
+    watcher.on_final_evaluation(num, "test")
+    report = evaluate(model, Problem(config.data), num, TEST_SEED, FINAL_TOLERANCES, done=watcher.on_evaluated)
+    return replace(result, report=report)
 
 
 def _tests(cell: Cell, weights: Path, result: Result) -> dict[str, Any]:

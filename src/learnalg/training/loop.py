@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Protocol
 
 import torch
 import torch.distributed as dist
@@ -26,8 +25,9 @@ from torch import Tensor
 
 from learnalg.config import RunConfig, replace_fields
 from learnalg.data import Batch, TrainingData, prefetch
-from learnalg.evaluation.evaluate import TOLERANCES, evaluate
-from learnalg.evaluation.result import Origin, Report, Result
+from learnalg.evaluation.evaluate import TOLERANCES, evaluate, predictions_of, report_of
+from learnalg.evaluation.result import Origin, Result
+from learnalg.evaluation.samples import samples_of
 from learnalg.files import checksum
 from learnalg.models.weights import save_model, set_weights
 from learnalg.problem import Problem
@@ -51,35 +51,17 @@ from learnalg.training.devices import (
 from learnalg.training.flops import flops_per_example
 from learnalg.training.journal import Journal
 from learnalg.training.optim import learning_rate_share
+from learnalg.training.pace import Pace, evaluation_steps
 from learnalg.training.preflight import check_before_start, check_disk, check_tensorboard
 from learnalg.training.run import Run, provenance
 from learnalg.training.step import NotFiniteError, TrainState, check_finite, new_state, set_first_weights, train_step
+from learnalg.training.watcher import Log, Silent, Watcher
 from learnalg.zoo.load import MODEL_FILE, RESULT_FILE, find_model, result_of
 
 LOG_EVERY = 10  # steps
 MOST_SKIPPED = 10  # steps in a row whose loss or gradient is not finite, before the run ends
+NUM_SAMPLES = 3  # of the validation set, to look at
 FINAL_TOLERANCES = (*TOLERANCES, 0.0)  # 0: exact, which is what the paper counts for transposition
-
-
-class Watcher(Protocol):
-    """Receives the progress of a run."""
-
-    def on_log(self, examples: int, loss: float, speed: float, seconds_left: float) -> None: ...
-
-    def on_evaluation(self, examples: int, report: Report) -> None: ...
-
-    def on_final_evaluation(self, num: int) -> None: ...
-
-
-class Silent:
-    def on_log(self, examples: int, loss: float, speed: float, seconds_left: float) -> None:
-        pass
-
-    def on_evaluation(self, examples: int, report: Report) -> None:
-        pass
-
-    def on_final_evaluation(self, num: int) -> None:
-        pass
 
 
 def train(config: RunConfig, out: Path, watcher: Watcher | None = None) -> Run:
@@ -105,9 +87,11 @@ def resume(
     examples: int | None = None,
     despite: tuple[str, ...] = (),
     skip_nonfinite: bool = False,
+    threads: int | None = None,
 ) -> Run:
-    """Continues a run from its newest checkpoint, or from the one named. `examples` is another budget for it;
-    `despite` names what may differ from the run that wrote the checkpoint."""
+    """Continues a run from its newest checkpoint, or from the one named. `examples` is another budget for it, `threads`
+    another number of threads: sums are then rounded otherwise. `despite` names what may differ from the run that wrote
+    the checkpoint."""
     run = Run.open(folder)
     if is_finished(folder):
         return run
@@ -116,6 +100,8 @@ def resume(
         tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
         check_identity(metadata, run.config, despite)
         run = replace(run, config=_resumed_config(run.config, metadata, examples, skip_nonfinite))
+        if threads is not None:
+            run = replace(run, config=settle(replace_fields(run.config, threads=threads), device))
         state = new_state(run.config, device)
         restore(state, tensors, metadata)
         check_disk(folder, state.model)
@@ -184,7 +170,7 @@ def _to_the_end(run: Run, state: TrainState, watcher: Watcher) -> Run:
     _take_steps(run, state, watcher)
     if is_first():
         watcher.on_final_evaluation(run.config.train.final_num)
-        _write_result(run, state)
+        _write_result(run, state, watcher)
     if dist.is_initialized():
         dist.barrier()  # nobody leaves before the first process is done
     return run
@@ -195,6 +181,7 @@ def _take_steps(run: Run, state: TrainState, watcher: Watcher) -> None:
     config = run.config.train
     batches = prefetch(TrainingData(run.config), state.step, config.num_steps, config.workers)
     with catch_signals() as signals, closing(batches), closing(Journal(run, state.step)) as journal:
+        pace = Pace(run.config, state.step)
         started, before, saved_at = time.monotonic(), state.seconds, -math.inf
         while True:
             is_done = state.stopped or state.step >= config.num_steps
@@ -206,13 +193,14 @@ def _take_steps(run: Run, state: TrainState, watcher: Watcher) -> None:
                 return
             if number:
                 raise InterruptedRunError(number, state.step)
-            _step(run, state, own_part(next(batches)))
+            batch = own_part(next(batches))
+            _step(run, state, batch)
             state.seconds = before + time.monotonic() - started
             is_last = state.step == config.num_steps
             if state.step % LOG_EVERY == 0 or is_last:
-                _log(run, state, journal, watcher)
-            if is_last or state.step % max(1, round(config.eval_every / config.batch_size)) == 0:
-                state.stopped = _validate(run, state, journal, watcher)
+                _log(run, state, journal, pace, watcher, batch)
+            if is_last or state.step % evaluation_steps(config) == 0:
+                state.stopped = _validate(run, state, journal, pace, watcher)
 
 
 def _step(run: Run, state: TrainState, batch: Batch) -> None:
@@ -239,32 +227,44 @@ def _explained(run: Run, error: NotFiniteError) -> ValueError:
     )
 
 
-def _log(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> None:
+def _log(run: Run, state: TrainState, journal: Journal, pace: Pace, watcher: Watcher, batch: Batch) -> None:
     """The mean loss and the speed since the last line."""
     if is_first() and state.loss_tokens:  # none: all steps were skipped
-        size, num_steps = run.config.train.batch_size, run.config.train.num_steps
-        loss = state.loss_sum / state.loss_tokens
-        speed = journal.speed(state.step * size)
+        loss, speed = state.loss_sum / state.loss_tokens, pace.speed(state.step)
         share = learning_rate_share(run.config, state.step - 1)
         values = {"loss": loss, "learning_rate_share": share, "examples_per_second": speed}
         journal.add(state.step, state.seconds, values)
-        watcher.on_log(state.step * size, loss, speed, (num_steps - state.step) * size / speed)
+        pace.watch_threads(state, batch)
+        watcher.on_log(
+            Log(
+                examples=state.step * run.config.train.batch_size,
+                loss=loss,
+                learning_rate=share * run.config.optim.learning_rate,
+                speed=speed,
+                seconds_left=pace.seconds_left(),
+                counts_evaluations=pace.evaluation_seconds > 0,
+                notice=pace.notice,
+            )
+        )
     state.loss_sum, state.loss_tokens = 0.0, 0
 
 
-def _validate(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -> bool:
+def _validate(run: Run, state: TrainState, journal: Journal, pace: Pace, watcher: Watcher) -> bool:
     """Evaluates on the validation set. Returns whether the criterion to stop early is met, agreed by all processes."""
     config, reached = run.config.train, torch.zeros(1)
     if is_first():
         wanted = tuple(dict.fromkeys((*TOLERANCES, config.stop_tolerance)))
         problem = Problem(run.config.data)
-        with journal.paused():  # evaluation is not training time
-            report = evaluate(state.model, problem, config.eval_num, config.seed, wanted, split="valid")
+        with pace.paused():  # evaluation is not training time
+            predictions = predictions_of(state.model, problem, config.eval_num, config.seed, split="valid")
+            report = report_of(predictions, wanted)
+        pace.evaluation_seconds = report.seconds / report.num
         values = {"valid_loss": report.loss, "accuracy": report.accuracy, "well_formed": report.well_formed}
         if len(report.by_dimension) > 1:
             values["by_dimension"] = {size: part.accuracy["l1"] for size, part in report.by_dimension.items()}
         journal.add(state.step, state.seconds, values)
         watcher.on_evaluation(state.step * config.batch_size, report)
+        watcher.on_samples(samples_of(predictions, NUM_SAMPLES))
         share = report.accuracy["l1"][str(config.stop_tolerance)]
         reached[0] = bool(config.stop_accuracy) and share >= config.stop_accuracy
     if dist.is_initialized():
@@ -272,12 +272,18 @@ def _validate(run: Run, state: TrainState, journal: Journal, watcher: Watcher) -
     return bool(reached)
 
 
-def _write_result(run: Run, state: TrainState) -> None:
+def _write_result(run: Run, state: TrainState, watcher: Watcher) -> None:
     """Writes the weights, evaluates them, and writes the result, with the SHA-256 of the weights' file."""
     config = run.config
     sha256 = save_model(run.folder / MODEL_FILE, config, state.model, step=state.step)
     report = evaluate(
-        state.model, Problem(config.data), config.train.final_num, config.train.seed, FINAL_TOLERANCES, split="valid"
+        state.model,
+        Problem(config.data),
+        config.train.final_num,
+        config.train.seed,
+        FINAL_TOLERANCES,
+        split="valid",
+        done=watcher.on_evaluated,
     )
     sessions = run.sessions()
     origin = sessions[0].get("origin")

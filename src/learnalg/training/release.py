@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from learnalg.evaluation.evaluate import evaluate
+from learnalg.evaluation.evaluate import Done, evaluate, ignore
 from learnalg.evaluation.result import Result
 from learnalg.files import results_folder, write_whole
 from learnalg.problem import Problem
@@ -25,7 +25,13 @@ TEST_NUM, TEST_SEED = 10_000, 0
 
 
 def release(
-    folder: Path, name: str, note: str = "", uncommitted: str = "", zoo: Path = ZOO, results: Path | None = None
+    folder: Path,
+    name: str,
+    note: str = "",
+    uncommitted: str = "",
+    zoo: Path = ZOO,
+    results: Path | None = None,
+    done: Done = ignore,
 ) -> Result:
     """The result and the card also say `note`, and what was not committed when the run was resumed."""
     if not name or Path(name).name != name:
@@ -37,7 +43,7 @@ def release(
         raise ValueError(f"the weights of {folder} are larger than {MOST_BYTES:,} bytes")
     provenance = _provenance(run, uncommitted)
     config, model = load_model(folder)  # checks the SHA-256
-    report = evaluate(model, Problem(config.data), TEST_NUM, TEST_SEED, FINAL_TOLERANCES, split="test")
+    report = evaluate(model, Problem(config.data), TEST_NUM, TEST_SEED, FINAL_TOLERANCES, split="test", done=done)
     result = replace(
         Result.read(result_file), report=report, provenance=provenance, curve=run.curve(), released=name, note=note
     )

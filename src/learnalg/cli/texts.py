@@ -1,0 +1,31 @@
+"""Numbers of a run as text, the same in a terminal and in a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from learnalg.evaluation.result import Report
+    from learnalg.training.watcher import Log
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def tolerance_name(tolerance: str) -> str:
+    """'0.05' is '5 %'."""
+    return "exact" if float(tolerance) == 0 else f"{100 * float(tolerance):g} %"
+
+
+def accuracies(report: Report) -> str:
+    by_tolerance = next(iter(report.accuracy.values()))
+    return "  ".join(f"{100 * float(t):g}%: {100 * share:.1f}" for t, share in by_tolerance.items())
+
+
+def log_line(log: Log) -> str:
+    left = f"{clock(log.seconds_left)} left" + ("" if log.counts_evaluations else " and evaluations")
+    parts = [f"loss {log.loss:.3f}", f"learning rate {log.learning_rate:.2g}", f"{log.speed:,.0f} examples/s", left]
+    return "   ".join(parts)
