@@ -237,7 +237,7 @@ def test_a_disk_that_fills_later_is_one_line(run, monkeypatch, small):
     monkeypatch.setattr(os, "fsync", full)
     code, _, err = run("train", "--task", "transpose", "--dim", "1", *small, "--out", "run")
     assert code == 2
-    assert err == "learnalg: error: [Errno 28] No space left on device\n"
+    assert err == "learnalg: error: [Errno 28] No space left on device: 'run/config.json'\n"
 
 
 def test_a_model_larger_than_the_machine_is_refused(run):
