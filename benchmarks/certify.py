@@ -15,7 +15,7 @@ import argparse
 import numpy as np
 
 from learnalg import linalg
-from learnalg.certify.refine import newton_schulz_start, refine_eigenvectors, refine_inverse, refine_svd
+from learnalg.certify.refine import REFINEMENTS, newton_schulz_start, refine_eigenvectors, refine_inverse, refine_svd
 from learnalg.problems import TASKS
 from learnalg.problems.ensembles import Mixture
 from learnalg.problems.task import Floats
@@ -55,12 +55,12 @@ def main() -> None:
         symmetric = task != "inverse"
         A = Mixture((ensemble,)).draw(np.random.default_rng(5), num, n, n, symmetric).matrices
         solution = linalg.solve(task, A)
-        right, trusted = is_right(task, A, solution.value), solution.trusted
+        right, trusted = is_right(task, A, solution.matrix), solution.trusted
         recall = f"{100 * trusted[right].mean():.2f}" if right.any() else "none"
         shares = [f"{100 * right.mean():.2f}", f"{100 * trusted.mean():.2f}", recall]
         refined = ["", "", "", ""]
-        if task in linalg.REFINEMENTS:
-            certified = linalg.solve(task, A, refine=True, fallback=True)
+        if task in REFINEMENTS:
+            certified = solution.refined(fallback=True)
             exact = certified.is_certified & (certified.certified_residual <= 1e-12)
             shares_text = [f"{100 * share.mean():.2f}" for share in (certified.is_certified, exact)]
             refined = [*shares_text, f"{certified.steps.mean():.1f}"]

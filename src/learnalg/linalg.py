@@ -5,13 +5,17 @@
     >>> linalg.inv(A, details=True).trusted         # is the error proven to be below 5 %?
     >>> linalg.eigh(A, refine=True)                 # the model proposes, a classical iteration makes it exact
 
-Every function takes `model` (the best released one for the size, if not given), `rescale` (inputs are brought to the
-scale of the model's training, and answers are scaled back), `refine`, `fallback` (NumPy's answer where refining is not
-certified), `allow_outside` (a size that the model was not trained for: a warning, not an error) and `details` (a
-Solution).
+Keywords of every function, all optional:
 
-An answer whose error is not proven to be below 5 % comes with an UntrustedWarning. `refine=True` raises LinAlgError
-where nothing can be certified, unless there is a fallback.
+model          a released model, a run, or a loaded Model. Otherwise the most accurate released model for the size
+               answers; what is not trusted is asked of the others for that size, and the best proven answer stays
+rescale        matrices are brought to the scale of the training, and answers scaled back (True)
+refine         a classical iteration makes answers exact and certifies them; LinAlgError where it cannot (False)
+fallback       with refine: NumPy's answer where nothing can be certified (False)
+allow_outside  a size that no model was trained for gives a warning, not an error (False)
+details        returns a Solution: it flags what is not trusted or not certified, and nothing warns or raises (False)
+
+An answer whose error is not proven to be below 5 % comes with an UntrustedWarning.
 """
 
 from __future__ import annotations
@@ -20,24 +24,20 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from learnalg.certify.refine import (
-    Certificate,
-    newton_schulz_start,
-    refine_eigenvalues,
-    refine_eigenvectors,
-    refine_inverse,
-    refine_svd,
-)
-from learnalg.certify.solution import TRUSTED, Solution, flat
+from learnalg.certify.proofs import bound
+from learnalg.certify.solution import TRUSTED, Solution, better, flat
+from learnalg.naming import unknown
 from learnalg.problems.task import Floats
-from learnalg.zoo.catalog import best_model
+from learnalg.zoo.catalog import models_for
 from learnalg.zoo.model import Model, load
+from learnalg.zoo.operands import is_symmetric
 
 
 class UntrustedWarning(UserWarning):
@@ -55,198 +55,206 @@ class SVDResult(NamedTuple):
     Vh: Floats
 
 
-@cache
-def _model(name: str) -> Model:
-    return load(name)
+class Keywords(TypedDict, total=False):
+    model: str | Path | Model
+    rescale: bool
+    refine: bool
+    fallback: bool
+    allow_outside: bool
+    details: bool
+
+
+def transpose(a: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
+    """As numpy.matrix_transpose."""
+    return _answer("transpose", [_real(a)], lambda matrix: matrix, keywords)
+
+
+def add(a: ArrayLike, b: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
+    """As numpy.add, of matrices."""
+    return _answer("add", [_real(x) for x in np.broadcast_arrays(a, b)], lambda matrix: matrix, keywords)
+
+
+def matmul(a: ArrayLike, b: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
+    """As numpy.matmul, of matrices. Models write M^T N, as the paper's."""
+    left, right = _real(a), _real(b)
+    _check_inner(left, right, right.shape[-2])
+    return _answer("matmul", [left.swapaxes(-1, -2), right], lambda matrix: matrix, keywords)
+
+
+def matvec(a: ArrayLike, x: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
+    """As numpy.matvec: (..., m, n) times (..., n). Models write M^T V, as the paper's."""
+    left, right = _real(a), _real(x, least=1)
+    _check_inner(left, right, right.shape[-1])
+    return _answer("matvec", [left.swapaxes(-1, -2), right[..., None]], lambda matrix: matrix[..., 0], keywords)
+
+
+def inv(a: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
+    """As numpy.linalg.inv: LinAlgError for a singular matrix."""
+    matrices = _square(a)
+    singular = np.linalg.slogdet(_to_unit(matrices))[0] == 0
+    if singular.any():
+        raise LinAlgError(f"Singular matrix{place(np.flatnonzero(singular)[0], singular.shape)}")
+    return _answer("inverse", [matrices], lambda matrix: matrix, keywords)
+
+
+def eigvalsh(a: ArrayLike, UPLO: str = "L", **keywords: Unpack[Keywords]) -> Any:
+    """As numpy.linalg.eigvalsh: ascending, of the lower triangle, or the upper one (UPLO="U")."""
+    return _answer("eigenvalues", [_mirrored(a, UPLO)], lambda matrix: matrix[..., ::-1, 0], keywords)
+
+
+def eigh(a: ArrayLike, UPLO: str = "L", **keywords: Unpack[Keywords]) -> Any:
+    """As numpy.linalg.eigh: eigenvalues ascending, eigenvectors as columns."""
+
+    def form(matrix: Floats) -> EighResult:
+        return EighResult(matrix[..., 0, ::-1], matrix[..., 1:, ::-1])
+
+    return _answer("eigenvectors", [_mirrored(a, UPLO)], form, keywords)
+
+
+def svdvals(x: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
+    """As numpy.linalg.svdvals: descending."""
+    return _answer("singular_values", [_real(x)], lambda matrix: matrix[..., 0], keywords)
+
+
+def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, **keywords: Unpack[Keywords]) -> Any:
+    """As numpy.linalg.svd. Of rectangular matrices, models write the reduced form only: full_matrices=False."""
+    if not compute_uv:
+        return svdvals(a, **keywords)
+    matrices = _real(a)
+    m, n = matrices.shape[-2:]
+    if full_matrices and m != n:
+        raise ValueError(f"full_matrices=True: of a {m}x{n} matrix, models write the reduced form only")
+
+    def form(matrix: Floats) -> SVDResult:
+        return SVDResult(matrix[..., 1 : 1 + m, :], matrix[..., 0, :], matrix[..., 1 + m :, :].swapaxes(-1, -2))
+
+    return _answer("svd", [matrices], form, keywords)
+
+
+def _answer(task: str, operands: list[Floats], form: Callable[[Floats], Any], keywords: Keywords) -> Any:
+    """The answer in NumPy's form; a Solution with details."""
+    for name in keywords:
+        if name not in Keywords.__annotations__:
+            raise TypeError(str(unknown("keyword", name, Keywords.__annotations__)))
+    refine, fallback = keywords.get("refine", False), keywords.get("fallback", False)
+    if fallback and not refine:
+        raise ValueError("fallback=True has no effect without refine=True")
+    solution = solve(
+        task,
+        *operands,
+        model=keywords.get("model", ""),
+        rescale=keywords.get("rescale", True),
+        allow_outside=keywords.get("allow_outside", False),
+    )
+    if refine:
+        solution = solution.refined(fallback)
+    is_single = all(operand.dtype == np.float32 for operand in operands)
+    solution = replace(solution, value=form(solution.matrix.astype(np.float32) if is_single else solution.matrix))
+    if keywords.get("details"):
+        return solution
+    if refine:
+        left_over = np.flatnonzero(~np.asarray(solution.is_certified) & ~np.asarray(solution.fell_back))
+        if len(left_over):
+            raise LinAlgError(
+                f"{len(left_over)} of {solution.residual.size} answers cannot be certified: matrix"
+                f"{place(left_over[0], solution.shape)}; fallback=True takes NumPy's answers, details=True flags them"
+            )
+    elif not np.all(solution.trusted):
+        bad, names = int(np.sum(~solution.trusted)), ", ".join(np.unique(np.asarray(solution.model)[~solution.trusted]))
+        warnings.warn(
+            f"{bad} of {solution.trusted.size} answers ({names}) have no proof of an error below {100 * TRUSTED:g} %",
+            UntrustedWarning,
+            stacklevel=3,
+        )
+    return solution.value
 
 
 def solve(
     task: str,
     *operands: ArrayLike,
-    model: str | Model = "",
+    model: str | Path | Model = "",
     rescale: bool = True,
-    refine: bool = False,
-    fallback: bool = False,
     allow_outside: bool = False,
 ) -> Solution:
-    """The answer of a model to a stack of problems of any leading shape, in the model's own layout."""
-    arrays, lead = _stacks(task, operands)
-    m, n = arrays[0].shape[1:]
-    is_symmetric = m == n and bool(np.allclose(arrays[0], arrays[0].swapaxes(1, 2), rtol=1e-6))
-    if isinstance(model, str):
-        model = _model(model or best_model(task, m, n, is_symmetric, allow_outside))
-    stacks = (array.reshape(*lead, *array.shape[1:]) for array in arrays)
-    solution = model.solve(*stacks, task=task, rescale=rescale, allow_outside=allow_outside)
-    if task in ("eigenvalues", "singular_values"):  # in order, as they are defined
-        solution.matrix[:] = -np.sort(-solution.matrix, axis=-2)
-    return _refined(solution, fallback) if refine else solution
-
-
-def _stacks(task: str, operands: tuple[ArrayLike, ...]) -> tuple[list[Floats], tuple[int, ...]]:
-    """Operands as (num, rows, cols), and the leading shape; NumPy's errors for what is not a matrix."""
-    arrays = [np.asarray(operand) for operand in operands]
+    """A task by its name, its answers in the model's own layout; eigenvalues and singular values in order."""
+    lead = np.broadcast_shapes(*(np.shape(operand)[:-2] for operand in operands))
+    arrays = [flat(np.broadcast_to(operand, (*lead, *np.shape(operand)[-2:]))) for operand in operands]
     for array in arrays:
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"array type {array.dtype} is not of real numbers")
-        if array.ndim < 2:
-            raise LinAlgError(f"{array.ndim}-dimensional array given. Array must be at least two-dimensional")
-    lead = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
-    flat: list[Floats] = [
-        np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape(-1, *a.shape[-2:]).astype(np.float64, copy=True)
-        for a in arrays
-    ]
-    for array in flat:
         wrong = np.flatnonzero(~np.isfinite(array).all(axis=(1, 2)))
         if len(wrong):
-            raise LinAlgError(f"matrix {_place(wrong[0], lead)} holds NaN or infinity")
-    if task == "inverse":
-        singular = np.flatnonzero(np.linalg.slogdet(flat[0])[0] == 0)
-        if len(singular):
-            raise LinAlgError(f"Singular matrix: {_place(singular[0], lead)}")
-    return flat, lead
+            raise LinAlgError(f"matrix{place(wrong[0], lead)} holds NaN or infinity")
+    symmetric = all(is_symmetric(array).all() for array in arrays)
+    models = [model] if model else _models_for(task, *arrays[0].shape[1:], symmetric, allow_outside)
+    how: dict[str, Any] = {"task": task, "rescale": rescale, "allow_outside": allow_outside}
+    found = _in_order(_loaded(models[0]).solve(*arrays, **how))
+    for name in models[1:]:
+        rest = np.flatnonzero(~found.trusted)
+        if len(rest):
+            found = better(found, rest, _in_order(_loaded(name).solve(*(array[rest] for array in arrays), **how)))
+    return found.reshaped(lead)
 
 
-def _place(index: int, lead: tuple[int, ...]) -> str:
-    return str(tuple(int(k) for k in np.unravel_index(index, lead))) if lead else "given"
+_models_for = cache(models_for)
 
 
-def _refined(solution: Solution, fallback: bool) -> Solution:
-    """The same problems, solved to rounding error and certified, starting from the predictions."""
-    if solution.task not in REFINEMENTS:
-        raise ValueError(
-            f"{solution.task} is not refined: its proof computes it again; tasks: {', '.join(REFINEMENTS)}"
+def place(index: int, lead: tuple[int, ...]) -> str:
+    """Which of a stack, for an error: ' (1, 2)', and nothing of one problem."""
+    return f" {tuple(int(k) for k in np.unravel_index(index, lead))}" if lead else ""
+
+
+def _loaded(model: str | Path | Model) -> Model:
+    return model if isinstance(model, Model) else _load(str(model))
+
+
+@cache
+def _load(name: str) -> Model:
+    return load(name)
+
+
+def _in_order(solution: Solution) -> Solution:
+    """Largest first, as the problems are defined: sorted values are nearer to the right ones."""
+    if solution.task not in ("eigenvalues", "singular_values"):
+        return solution
+    matrix = -np.sort(-solution.matrix, axis=-2)
+    residual = bound(solution.task, solution.definition, solution.operands, matrix)
+    return replace(solution, matrix=matrix, value=matrix, residual=residual)
+
+
+def _real(a: ArrayLike, least: int = 2) -> Floats:
+    """An array of floats; NumPy's errors for what is not a stack of matrices of real numbers."""
+    array = np.asarray(a)
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8 or array.dtype == np.float16:
+        raise TypeError(
+            f"array type {array.dtype} is unsupported: models read real numbers of single or double precision"
         )
-    A, predicted = flat(solution.operands[0]), flat(solution.matrix)
-    value, certificate = REFINEMENTS[solution.task](A, predicted)
-    is_certified = certificate.is_certified
-    fell_back = np.zeros(len(A), dtype=bool)
-    if not is_certified.all():
-        if not fallback:
-            where = int(np.argmin(is_certified))
-            raise LinAlgError(
-                f"matrix {where} of {len(A)}: nothing can be certified; fallback=True takes NumPy's answer"
-            )
-        fell_back = ~is_certified
-        value[fell_back] = solution.definition.solve(A[fell_back])
-    lead = solution.shape
-    value = value.reshape(solution.matrix.shape)
-    return replace(
-        solution,
-        matrix=value,
-        value=value,
-        steps=certificate.steps.reshape(lead),
-        is_certified=is_certified.reshape(lead),
-        fell_back=fell_back.reshape(lead),
-        certified_residual=certificate.residual.reshape(lead),
-    )
+    if array.ndim < least:
+        kinds = {1: "one", 2: "two"}
+        raise LinAlgError(f"{array.ndim}-dimensional array given. Array must be at least {kinds[least]}-dimensional")
+    return array if array.dtype == np.float32 else array.astype(np.float64)
 
 
-def _inverse(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
-    """Where the prediction is too far off to converge, the standard start serves."""
-    X, certificate = refine_inverse(A, predicted)
-    rest = np.flatnonzero(~certificate.is_certified)
-    if len(rest):
-        again, other = refine_inverse(A[rest], newton_schulz_start(A[rest]))
-        X[rest], certificate.residual[rest], certificate.error[rest] = again, other.residual, other.error
-        certificate.steps[rest] += other.steps
-    return X, certificate
+def _square(a: ArrayLike) -> Floats:
+    array = _real(a)
+    if array.shape[-1] != array.shape[-2]:
+        raise LinAlgError(f"Last 2 dimensions of the array must be square, not {array.shape[-2]}x{array.shape[-1]}")
+    return array
 
 
-def _eigenvalues(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
-    values, certificate = refine_eigenvalues(A, predicted[:, :, 0])
-    return values[:, :, None], certificate
+def _mirrored(a: ArrayLike, UPLO: str) -> Floats:
+    """One triangle is read, the other one is its mirror image."""
+    if UPLO not in ("L", "U"):
+        raise ValueError(f"UPLO={UPLO!r}: must be 'L' or 'U'")
+    array = _square(a)
+    inside: NDArray[np.bool_] = np.tri(array.shape[-1], dtype=bool)
+    return np.where(inside if UPLO == "L" else inside.T, array, array.swapaxes(-1, -2))
 
 
-def _eigenvectors(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
-    values, H, certificate = refine_eigenvectors(A, predicted[:, 1:])
-    return np.concatenate([values[:, None], H], axis=1), certificate
+def _to_unit(matrices: Floats) -> Floats:
+    """The largest coefficient below 1: determinants do not vanish for being small."""
+    largest = np.abs(matrices).max(axis=(-2, -1), keepdims=True, initial=0.0)
+    return np.ldexp(matrices.astype(np.float64), -np.frexp(largest)[1])
 
 
-def _svd(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
-    m, n = A.shape[1:]
-    start = predicted[:, 1 + m :] if m >= n else predicted[:, 1 : 1 + m]
-    U, S, V, certificate = refine_svd(A, start)
-    return np.concatenate([S[:, None], U, V], axis=1), certificate
-
-
-# Tasks whose answer a classical iteration makes exact.
-REFINEMENTS: dict[str, Callable[[Floats, Floats], tuple[Floats, Certificate]]] = {
-    "eigenvalues": _eigenvalues,
-    "eigenvectors": _eigenvectors,
-    "svd": _svd,
-    "inverse": _inverse,
-    "symmetric_inverse": _inverse,
-}
-
-
-def _answer(task: str, operands: tuple[ArrayLike, ...], how: dict[str, Any]) -> Solution:
-    """A solution; without details, a warning where it is not proven."""
-    details = how.pop("details", False)
-    solution = solve(task, *operands, **how)
-    if not details and solution.is_certified is None and not solution.trusted.all():
-        num, bad = solution.trusted.size, int((~solution.trusted).sum())
-        warnings.warn(
-            f"{bad} of {num} answers of {solution.model} have no proof of an error below {100 * TRUSTED:g} %",
-            UntrustedWarning,
-            stacklevel=3,
-        )
-    return solution
-
-
-def transpose(a: ArrayLike, **how: Any) -> Any:
-    """As numpy.matrix_transpose."""
-    solution = _answer("transpose", (a,), how.copy())
-    return solution if how.get("details") else solution.value
-
-
-def add(a: ArrayLike, b: ArrayLike, **how: Any) -> Any:
-    """As numpy.add, of matrices."""
-    solution = _answer("add", (a, b), how.copy())
-    return solution if how.get("details") else solution.value
-
-
-def matmul(a: ArrayLike, b: ArrayLike, **how: Any) -> Any:
-    """As numpy.matmul, of matrices. Models write M^T N, as the paper's."""
-    solution = _answer("matmul", (np.swapaxes(a, -1, -2), b), how.copy())
-    return solution if how.get("details") else solution.value
-
-
-def matvec(a: ArrayLike, x: ArrayLike, **how: Any) -> Any:
-    """As numpy.matvec: (..., m, n) times (..., n). Models write M^T V, as the paper's."""
-    solution = _answer("matvec", (np.swapaxes(a, -1, -2), np.asarray(x)[..., None]), how.copy())
-    return solution if how.get("details") else solution.value[..., 0]
-
-
-def inv(a: ArrayLike, **how: Any) -> Any:
-    """As numpy.linalg.inv."""
-    solution = _answer("inverse", (a,), how.copy())
-    return solution if how.get("details") else solution.value
-
-
-def eigvalsh(a: ArrayLike, **how: Any) -> Any:
-    """As numpy.linalg.eigvalsh: ascending."""
-    solution = _answer("eigenvalues", (a,), how.copy())
-    return solution if how.get("details") else np.sort(solution.value[..., 0], axis=-1)
-
-
-def eigh(a: ArrayLike, **how: Any) -> Any:
-    """As numpy.linalg.eigh: eigenvalues ascending, eigenvectors as columns."""
-    solution = _answer("eigenvectors", (a,), how.copy())
-    value = solution.value[..., ::-1]
-    return solution if how.get("details") else EighResult(value[..., 0, :], value[..., 1:, :])
-
-
-def svdvals(x: ArrayLike, **how: Any) -> Any:
-    """As numpy.linalg.svdvals: descending."""
-    solution = _answer("singular_values", (x,), how.copy())
-    return solution if how.get("details") else solution.value[..., 0]
-
-
-def svd(a: ArrayLike, full_matrices: bool = False, **how: Any) -> Any:
-    """As numpy.linalg.svd with full_matrices=False, the only form that models write."""
-    if full_matrices:
-        raise ValueError("full_matrices=True: models write the reduced form only")
-    solution = _answer("svd", (a,), how.copy())
-    m, value = np.asarray(a).shape[-2], solution.value
-    parts = SVDResult(value[..., 1 : 1 + m, :], value[..., 0, :], value[..., 1 + m :, :].swapaxes(-1, -2))
-    return solution if how.get("details") else parts
+def _check_inner(left: Floats, right: Floats, inner: int) -> None:
+    if left.shape[-1] != inner:
+        raise ValueError(f"shapes {left.shape} and {right.shape} do not go together: {left.shape[-1]} is not {inner}")

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from learnalg.certify.refine import (
+    REFINEMENTS,
     newton_schulz_start,
-    refine_eigenvalues,
+    refine,
     refine_eigenvectors,
     refine_inverse,
     refine_svd,
 )
+from learnalg.certify.scaling import from_unit
+from learnalg.problems import TASKS
 
 
 @pytest.fixture
@@ -87,10 +90,45 @@ def test_matrices_of_low_rank_and_ties_are_certified_too():
     assert refine_eigenvectors(np.stack([np.eye(4), np.zeros((4, 4))]))[2].is_certified.all()
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01, 1.0])
-def test_eigenvalues_alone_are_found_from_predicted_ones(matrices, noise):
+@pytest.mark.parametrize("noise", [0.0, 0.003, 1.0, np.nan])
+@pytest.mark.parametrize("name", ["eigenvalues", "singular_values"])
+def test_values_alone_are_refined_through_vectors(matrices, name, noise):
     A = matrices[:100] + matrices[:100].swapaxes(1, 2)
-    true = np.linalg.eigvalsh(A)[:, ::-1]
-    found, certificate = refine_eigenvalues(A, noisy(true, noise))
-    assert certificate.is_certified.mean() > 0.98
-    assert np.abs(found - true)[certificate.is_certified].max() < 1e-9
+    true = TASKS[name]().solve(A)
+    found, certificate = refine(name, (A,), noisy(true, noise))
+    assert certificate.is_certified.all() and certificate.residual.max() < 1e-12
+    assert np.abs(found - true).max() < 1e-9
+    if noise < 0.01:
+        assert certificate.steps.mean() < 3.5
+
+
+@pytest.mark.parametrize("exponent", [-900, 0, 900])
+@pytest.mark.parametrize("name", REFINEMENTS)
+def test_refinement_knows_no_scale(matrices, name, exponent):
+    A = matrices[:50] + matrices[:50].swapaxes(1, 2)
+    task = TASKS[name]()
+    exponents = np.full((50, 1), exponent)
+    start = noisy(task.solve(A), 0.01)
+    near, _ = refine(name, (A,), start)
+    found, certificate = refine(name, (np.ldexp(A, exponent),), from_unit(name, start, exponents))
+    assert certificate.is_certified.all()
+    np.testing.assert_array_equal(from_unit(name, found, -exponents), near)
+
+
+def test_an_inverse_that_no_double_can_hold_is_not_certified():
+    A = np.eye(3)[None] * 1e-310
+    assert not refine("inverse", (A,), np.zeros((1, 3, 3)))[1].is_certified.any()
+
+
+def test_products_are_not_refined():
+    with pytest.raises(ValueError, match="no refinement for matmul; there is one for: eigenvalues, eigenvectors"):
+        refine("matmul", (np.eye(2)[None], np.eye(2)[None]), np.eye(2)[None])
+
+
+def test_a_stack_with_one_bad_start_keeps_the_better_answer():
+    A = np.random.default_rng(4).uniform(-10, 10, (3, 4, 4))
+    start = np.linalg.inv(A)
+    start[1] = 1e6
+    found, certificate = refine("inverse", (A,), start)
+    assert certificate.is_certified.all() and certificate.steps[1] > 8 >= certificate.steps[0]
+    np.testing.assert_allclose(found @ A, np.broadcast_to(np.eye(4), A.shape), atol=1e-9)

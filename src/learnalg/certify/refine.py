@@ -10,29 +10,30 @@ inverse       Newton-Schulz, X <- X (2 I - A X). Where |I - A X| = r < 1 in some
               |A^-1 - X| <= |X| r / (1 - r).
 eigenvectors  cyclic Jacobi rotations of H^T A H, for H the nearest orthogonal matrix to the predicted vectors. Where V
               is orthogonal, each eigenvalue of A is within |A V - V D| of one of D, in order.
-eigenvalues   multisection of intervals around the predicted ones; eigenvalues are counted as in `proofs`.
 SVD           one-sided Jacobi rotations of A V, for V the predicted right vectors.
+values alone  vectors by inverse iteration from the predicted values, and the same rotations.
 
-Newton-Schulz converges only from a close start: elsewhere the residual stays large, and nothing is certified. Jacobi
-converges from any start: a good one saves sweeps.
+Newton-Schulz converges only from a close start: elsewhere it begins again from the standard start. Jacobi converges
+from any start: a good one saves sweeps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learnalg.certify.proofs import count_below
+from learnalg.certify.scaling import from_unit, to_unit
 
 Floats = NDArray[np.floating]
 Bools = NDArray[np.bool_]
 
 MOST_STEPS = 80  # of Newton-Schulz: from the standard start it takes about 2 log2 of the condition number
 MOST_SWEEPS = 20
-SECTIONS, MOST_SECTIONS = 16, 20
 CERTIFIED = 1e-8  # an answer is certified where its error is proven to be below this, relative to its norm
+SHIFT = 1e-6  # of inverse iteration, relative to the norm
 _ROUNDING = np.finfo(float).eps
 
 
@@ -66,7 +67,7 @@ def newton_schulz_start(A: Floats) -> Floats:
 
 
 def refine_inverse(A: Floats, start: Floats, most_steps: int = MOST_STEPS) -> tuple[Floats, Certificate]:
-    """Steps until the residual no longer shrinks; a stack stops step by step, each matrix by itself."""
+    """Steps until the residual no longer shrinks, each matrix by itself."""
     eye = np.eye(A.shape[-1])
     X = np.where(np.isfinite(start), start, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -86,7 +87,9 @@ def refine_inverse(A: Floats, start: Floats, most_steps: int = MOST_STEPS) -> tu
         # The residual itself is rounded: n products of terms of size |A| |X|.
         rounding = _ROUNDING * (A.shape[-1] + 2) * frobenius(A) * frobenius(X)
         proven = residual + rounding
-        error = np.where(proven < 1, proven / (1 - np.minimum(proven, 0.5)), np.inf)
+        error = np.where(
+            proven < 1, proven * (1 + proven) / (1 - proven), np.inf
+        )  # relative to |A^-1| >= |X| / (1 + r)
     return X, Certificate(residual, error, steps)
 
 
@@ -153,36 +156,17 @@ def refine_eigenvectors(
     return values, V, Certificate(_share(residual, norm), error, steps)
 
 
-def refine_eigenvalues(A: Floats, start: Floats) -> tuple[Floats, Certificate]:
-    """Eigenvalues, largest first, by multisection: an interval around each predicted one is cut in 16 again and again;
-    the eigenvalues below each cut are counted. Nothing is certified where the eigenvalue is outside its interval."""
-    values = -np.sort(-np.where(np.isfinite(start), start, 0.0), axis=1)
-    n = values.shape[1]
-    below_of = np.arange(n)[::-1]
-    norm = frobenius(A)
-    width = np.full(values.shape, 0.02) * np.maximum(np.abs(values).mean(axis=1), 1e-3 * norm)[:, None]
-    cuts = np.arange(1, SECTIONS) / SECTIONS
-    steps, found = np.zeros(len(A), dtype=np.int64), np.zeros(values.shape, dtype=bool)
-    for _ in range(MOST_SECTIONS):  # widen where the eigenvalue is outside
-        low = count_below(A[:, None], values - width)
-        high = count_below(A[:, None], values + width)
-        found = (low >= 0) & (low <= below_of) & (high > below_of)
-        if found.all():
-            break
-        width = np.where(found, width, 4 * width)
-        steps[~found.all(axis=1)] += 1
-    left, wide = values - width, 2 * width
-    for _ in range(MOST_SECTIONS):
-        counts = count_below(A[:, None, None], left[..., None] + wide[..., None] * cuts)
-        found &= (counts >= 0).all(axis=-1)
-        section = (counts <= below_of[:, None]).sum(axis=-1)  # cuts below the eigenvalue
-        left, wide = left + wide * section / SECTIONS, wide / SECTIONS
-        steps += 1
-        if (wide <= 64 * _ROUNDING * norm[:, None]).all():
-            break
-    residual = _share(wide.max(axis=1), norm)
-    error = _share(np.sqrt(n) * wide.max(axis=1) + 8 * _ROUNDING * n * norm, norm)
-    return left + wide / 2, Certificate(residual, np.where(found.all(axis=1), error, np.inf), steps)
+def vectors_of_values(A: Floats, values: Floats) -> Floats:
+    """(num, n, n) symmetric, (num, n) -> vectors as columns, by inverse iteration from each value v, two rounds at
+    once: (A - v I)^-2. A small shift keeps that of a value that is exact invertible."""
+    num, n = A.shape[:2]
+    eye = np.eye(n)
+    norm = np.where(frobenius(A) > 0, frobenius(A), 1.0)[:, None, None, None]
+    values = np.where(np.isfinite(values), values, 0.0)
+    B = (A[:, None] - values[:, :, None, None] * eye) / norm  # (num, value, n, n)
+    right = np.random.default_rng(0).standard_normal((n, 1))  # orthogonal to no vector
+    found = np.linalg.solve(B @ B + SHIFT**2 * eye, np.broadcast_to(right, (num, n, n, 1)))[..., 0]
+    return (found / frobenius(found[..., None])[..., None]).swapaxes(1, 2)
 
 
 def refine_svd(
@@ -228,3 +212,68 @@ def refine_svd(
     proven = residual + skew * norm + 8 * _ROUNDING * n * norm
     error = np.where(skew < 0.5, _share(proven, norm), np.inf)
     return U, values, V, Certificate(_share(residual, norm), error, steps)
+
+
+def _inverse(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
+    """Where the prediction is too far off to converge, the standard start serves."""
+    X, certificate = refine_inverse(A, predicted)
+    rest = np.flatnonzero(~certificate.is_certified)
+    if len(rest):
+        again, other = refine_inverse(A[rest], newton_schulz_start(A[rest]))
+        certificate.steps[rest] += other.steps
+        is_better = other.error < certificate.error[rest]
+        better = rest[is_better]
+        X[better], certificate.residual[better] = again[is_better], other.residual[is_better]
+        certificate.error[better] = other.error[is_better]
+    return X, certificate
+
+
+def _eigenvectors(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
+    values, H, certificate = refine_eigenvectors(A, predicted[:, 1:])
+    return np.concatenate([values[:, None], H], axis=1), certificate
+
+
+def _eigenvalues(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
+    values, _, certificate = refine_eigenvectors(A, vectors_of_values(A, predicted[:, :, 0]))
+    certificate.steps[:] += 1  # the inverse iteration
+    return values[:, :, None], certificate
+
+
+def _svd(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
+    m, n = A.shape[1:]
+    start = predicted[:, 1 + m :] if m >= n else predicted[:, 1 : 1 + m]
+    U, S, V, certificate = refine_svd(A, start)
+    return np.concatenate([S[:, None], U, V], axis=1), certificate
+
+
+def _singular_values(A: Floats, predicted: Floats) -> tuple[Floats, Certificate]:
+    gram = A.swapaxes(1, 2) @ A if A.shape[1] >= A.shape[2] else A @ A.swapaxes(1, 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        start = vectors_of_values(gram, np.square(predicted[:, :, 0]))
+    _, S, _, certificate = refine_svd(A, start)
+    certificate.steps[:] += 1
+    return S[:, :, None], certificate
+
+
+# (matrices, answers as the model writes them) -> refined answers
+REFINEMENTS: dict[str, Callable[[Floats, Floats], tuple[Floats, Certificate]]] = {
+    "eigenvalues": _eigenvalues,
+    "eigenvectors": _eigenvectors,
+    "singular_values": _singular_values,
+    "svd": _svd,
+    "inverse": _inverse,
+    "symmetric_inverse": _inverse,
+}
+
+
+def refine(task: str, operands: tuple[Floats, ...], predicted: Floats) -> tuple[Floats, Certificate]:
+    """(num, rows, cols) each: the problems of a task by its name, at unit scale."""
+    if task not in REFINEMENTS:
+        raise ValueError(f"no refinement for {task}; there is one for: {', '.join(REFINEMENTS)}")
+    unit, exponents = to_unit(task, operands)
+    answers, certificate = REFINEMENTS[task](unit[0], from_unit(task, predicted, -exponents))
+    scaled = from_unit(task, answers, exponents)
+    # What no double can hold at the given scale is not certified.
+    lost = frobenius(from_unit(task, scaled, -exponents) - answers)
+    certificate.error[:] = np.where(np.isfinite(lost), certificate.error + _share(lost, frobenius(answers)), np.inf)
+    return scaled, certificate

@@ -3,24 +3,26 @@
 >>> solution = learnalg.load("inverse-5").solve(A)
 >>> np.asarray(solution)        # or solution.value
 >>> solution.residual           # |A P - I|: a bound of the relative error, proven for this matrix
->>> solution.trusted            # is it well-formed, finite, and proven to be below 5 %?
+>>> solution.trusted            # is it proven to be below 5 %?
 >>> solution.confidence         # what the model makes of it: the mean probability of its tokens
+>>> solution.refined()          # the same problems solved to rounding error, starting from these answers
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from learnalg.certify.proofs import bound
+from learnalg.certify.refine import refine
 from learnalg.problems.task import Floats, Task
 
 TRUSTED = 0.05  # a proven bound of the relative error (L1) below this
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +30,18 @@ class Solution:
     """Leading axes (...) are those of the stack; one problem has none."""
 
     task: str  # with its options
-    model: str
     definition: Task
     operands: tuple[Floats, ...]  # (..., rows, cols) each, as they were given
     seen: tuple[Floats, ...]  # the same as the model read them: scaled, rounded, and scaled back
     matrix: Floats  # (..., rows, cols), the answer as the model writes it
     value: Any  # the answer in the form that was asked for
+    residual: Floats  # (...): a proven bound of the relative error (L1), as accuracies are; inf for none
     well_formed: Bools  # (...): did the model write one matrix of the right shape, of its own accord?
     confidence: Floats  # (...): geometric mean of the probabilities of its tokens
+    model: NDArray[np.str_]  # (...): which model answered
     seconds: float
     # Of refined answers, (...):
-    steps: NDArray[np.int64] | None = None  # of the iteration
+    steps: Ints | None = None  # of the iteration
     is_certified: Bools | None = None
     certified_residual: Floats | None = None  # relative, in the Frobenius norm
     fell_back: Bools | None = None  # NumPy's answers
@@ -48,24 +51,70 @@ class Solution:
         """Of the stack."""
         return self.matrix.shape[:-2]
 
-    @cached_property
-    def residual(self) -> Floats:
-        """(...): a proven bound of the relative error (L1), by the criterion of the accuracy tables; inf for none."""
-        operands = tuple(flat(operand) for operand in self.operands)
-        found = bound(self.task, self.definition, operands, flat(self.matrix))
-        return found.reshape(self.shape)[()]
-
     @property
     def trusted(self) -> Bools:
         """(...)"""
-        return np.asarray(self.well_formed & (self.residual < TRUSTED))[()]
+        return np.asarray(self.residual < TRUSTED)[()]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
         if isinstance(self.value, tuple):
             raise TypeError(f"the value is {len(self.value)} arrays, not one: take them from value")
         return np.array(self.value, dtype=dtype) if copy else np.asarray(self.value, dtype=dtype)
 
+    def refined(self, fallback: bool = False) -> Solution:
+        """The same problems solved to rounding error, starting from these answers. `is_certified` says where that is
+        proven; with `fallback`, NumPy's answer stands where it is not, and `fell_back` says where."""
+        operands = tuple(flat(operand) for operand in self.operands)
+        matrix, certificate = refine(self.task, operands, flat(self.matrix))
+        is_certified = certificate.is_certified
+        fell_back = ~is_certified & fallback
+        if fell_back.any():
+            matrix[fell_back] = self.definition.solve(operands[0][fell_back])
+        residual = bound(self.task, self.definition, operands, matrix)
+        matrix = matrix.reshape(self.matrix.shape)
+        return replace(
+            self,
+            matrix=matrix,
+            value=matrix,
+            residual=residual.reshape(self.shape)[()],
+            steps=certificate.steps.reshape(self.shape)[()],
+            is_certified=is_certified.reshape(self.shape)[()],
+            certified_residual=certificate.residual.reshape(self.shape)[()],
+            fell_back=fell_back.reshape(self.shape)[()],
+        )
+
+    def reshaped(self, lead: tuple[int, ...]) -> Solution:
+        """A stack of another shape."""
+
+        def turned(stack: Floats) -> Floats:
+            return stack.reshape(*lead, *stack.shape[-2:])
+
+        matrix = turned(self.matrix)
+        parts = {name: getattr(self, name).reshape(lead)[()] for name in KNOWN}
+        seen, operands = tuple(map(turned, self.seen)), tuple(map(turned, self.operands))
+        return replace(self, operands=operands, seen=seen, matrix=matrix, value=matrix, **parts)
+
+
+KNOWN = ("residual", "well_formed", "confidence", "model")  # of each answer
+
 
 def flat(stack: Floats) -> Floats:
     """(..., rows, cols) -> (num, rows, cols)."""
     return stack.reshape(int(np.prod(stack.shape[:-2])), *stack.shape[-2:])
+
+
+def better(solution: Solution, rest: Ints, other: Solution) -> Solution:
+    """A stack (num,) in which another model was asked for the problems at `rest`: of each, the answer that is proven to
+    be better."""
+    is_better = other.residual < solution.residual[rest]
+    rows = rest[is_better]
+
+    def joined(mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+        out = mine.astype(np.result_type(mine, theirs))
+        out[rows] = theirs[is_better]
+        return out
+
+    matrix = joined(solution.matrix, other.matrix)
+    parts: dict[str, Any] = {name: joined(getattr(solution, name), getattr(other, name)) for name in KNOWN}
+    seen = tuple(joined(mine, theirs) for mine, theirs in zip(solution.seen, other.seen, strict=True))
+    return replace(solution, seen=seen, matrix=matrix, value=matrix, seconds=solution.seconds + other.seconds, **parts)

@@ -1,7 +1,7 @@
 """What the released models are, from their results alone: torch is not needed to choose one.
 
->>> best_model("eigenvalues", 5, 5)
-'eigenvalues-5'
+>>> models_for("eigenvalues", 5, 5)
+['eigenvalues-5', ...]
 """
 
 from __future__ import annotations
@@ -29,9 +29,6 @@ class Entry:
         """At 5, 2, 1 and 0.5 % tolerance, in L1."""
         return tuple(self.result.report.accuracy["l1"][t] for t in ("0.05", "0.02", "0.01", "0.005"))
 
-    def solves(self, task: str, m: int, n: int) -> bool:
-        return any(name == task for name, _ in self.problem.tasks) and self.problem.dims.admits(m, n)
-
 
 def index() -> list[Entry]:
     """Every released model that has a result."""
@@ -39,15 +36,18 @@ def index() -> list[Entry]:
     return [Entry(name, Result.read(path)) for name, path in paths if path.is_file()]
 
 
-def best_model(task: str, m: int, n: int, is_symmetric: bool = False, allow_outside: bool = False) -> str:
-    """The released model that is most accurate on its own test set among those for a task and a size. One that was
-    trained on symmetric matrices alone is for these."""
-    entries = [e for e in index() if any(name == task for name, _ in e.problem.tasks)]
-    fitting = [e for e in entries if e.solves(task, m, n)]
-    fitting = [e for e in fitting if is_symmetric or not e.problem.config.symmetric]
-    if not fitting and allow_outside:
-        fitting = entries
-    if not fitting:
-        sizes = ", ".join(f"{e.name} ({e.problem.config.dim})" for e in entries) or "none"
-        raise ValueError(f"no released model for {task} of {m}x{n} matrices; there are: {sizes}")
-    return max(fitting, key=lambda e: e.accuracy).name
+def models_for(task: str, m: int, n: int, is_symmetric: bool = False, allow_outside: bool = False) -> list[str]:
+    """The released models for a task and a size, the most accurate on its own test set first. Models of symmetric
+    matrices are for these."""
+    entries = [e for e in index() if task in e.problem.task_names]
+    fitting = [e for e in entries if e.problem.dims.admits(m, n)]
+    usable = [
+        e for e in fitting or (entries if allow_outside else []) if is_symmetric or not e.problem.config.symmetric
+    ]
+    if not usable:
+        sizes = ", ".join(
+            f"{e.name} ({e.problem.config.dim}{', symmetric' * e.problem.config.symmetric})" for e in entries
+        )
+        kind = "matrices that are not symmetric" if fitting else "matrices"
+        raise ValueError(f"no released model for {task} of {m}x{n} {kind}; there are: {sizes or 'none'}")
+    return [e.name for e in sorted(usable, key=lambda e: e.accuracy, reverse=True)]

@@ -18,6 +18,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
+from learnalg.certify.proofs import bound
 from learnalg.certify.scaling import from_unit, multiplied, scaled, to_unit
 from learnalg.certify.solution import Solution
 from learnalg.config import RunConfig
@@ -59,23 +60,23 @@ class Model:
         size = max(1, PORTION_TOKENS // sum(self.problem.lengths))
         parts = [self._predict(inputs[k : k + size], dims, index) for k in range(0, max(1, len(inputs)), size)]
         read, predictions, is_well_formed, confidence = (np.concatenate(part) for part in zip(*parts, strict=True))
-        matrix = from_unit(name, multiplied(name, predictions, 1 / factors), exponents).reshape(
-            *lead, *predictions.shape[1:]
-        )
+        matrix = from_unit(name, multiplied(name, predictions, 1 / factors), exponents)
         columns = np.cumsum([a.shape[2] for a in arrays])[:-1]
         seen = [part / factors[:, k, None, None] for k, part in enumerate(np.split(read, columns, axis=2))]
+        definition = self.problem.tasks[index][1]
         return Solution(
             task=name,
-            model=self.name,
-            definition=self.problem.tasks[index][1],
-            operands=tuple(a.reshape(*lead, *a.shape[1:]) for a in arrays),
-            seen=tuple(a.reshape(*lead, *a.shape[1:]) for a in scaled(tuple(seen), exponents)),
+            definition=definition,
+            operands=arrays,
+            seen=scaled(tuple(seen), exponents),
             matrix=matrix,
             value=matrix,
-            well_formed=is_well_formed.reshape(lead)[()],
-            confidence=confidence.reshape(lead)[()],
+            residual=bound(name, definition, arrays, matrix),
+            well_formed=is_well_formed,
+            confidence=confidence,
+            model=np.full(len(arrays[0]), self.name),
             seconds=time.perf_counter() - started,
-        )
+        ).reshaped(lead)
 
     @torch.inference_mode()
     def _predict(
