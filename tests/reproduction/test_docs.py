@@ -17,6 +17,7 @@ from learnalg.reproduction.report.records import (
     in_order,
     learning_curves,
     records_table,
+    sizes_along_training,
 )
 from learnalg.reproduction.report.writing import CARDS, CARDS_MARKS, README_MARKS, RECORDS_MARKS, between, write_docs
 from learnalg.zoo.cards import table_of_cards
@@ -102,3 +103,14 @@ def test_the_weights_do_what_the_result_says(name):
     again = evaluate(model, Problem(config.data), 50, result.report.seed, tuple(map(float, shares)))
     for tolerance, share in shares.items():
         assert abs(again.accuracy["l1"][tolerance] - share) < 0.3
+
+
+def test_the_figure_of_sizes_has_each_square_size_of_each_model_that_kept_them():
+    result = RESULTS["eigenvalues"]
+    assert sizes_along_training({"eigenvalues-5": RESULTS["eigenvalues-5"]}) is None
+    shares = dict.fromkeys(TOLERANCES, 0.5)
+    sizes = {"2x2": shares, "10x10": shares, "3x2": shares}
+    kept = replace(result, curve=tuple(replace(point, by_dimension=sizes) for point in result.curve))
+    drawn = sizes_along_training({"kept": kept, "eigenvalues-5": RESULTS["eigenvalues-5"]}).decode()
+    labels = [label for label in ("<!-- kept -->", "<!-- 2x2 -->", "<!-- 10x10 -->") if label in drawn]
+    assert len(labels) == 3 and "3x2" not in drawn and "eigenvalues-5" not in drawn

@@ -66,6 +66,7 @@ class Point:
     examples: int
     loss: float
     accuracy: Shares
+    by_dimension: Shares = field(default_factory=dict)  # size -> tolerance -> share; of several sizes
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,10 @@ class Run:
     def curve(self) -> tuple[Point, ...]:
         """The learning curve: all evaluations during training."""
         lines = (line for line in self.metrics() if "accuracy" in line)
-        return tuple(Point(line["examples"], line["valid_loss"], line["accuracy"]) for line in lines)
+        return tuple(
+            Point(line["examples"], line["valid_loss"], line["accuracy"], line.get("by_dimension", {}))
+            for line in lines
+        )
 
     def forget_metrics_after(self, step: int) -> None:
         """Steps that a resumed run will take again."""

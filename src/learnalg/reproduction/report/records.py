@@ -128,20 +128,45 @@ def _reached(result: Result, problem: Problem | None) -> str:
 
 def learning_curves(results: Mapping[str, Result]) -> bytes:
     """A small panel for each model, as one SVG: accuracy on the validation split against examples."""
+    panels = {
+        name: {
+            f"at {100 * float(t):g} %": [(p.examples, p.accuracy["l1"][t]) for p in result.curve] for t in TOLERANCES
+        }
+        for name, result in in_order(results).items()
+        if result.curve
+    }
+    return _draw(panels, "Blues_r", columns=4)
+
+
+def sizes_along_training(results: Mapping[str, Result]) -> bytes | None:
+    """A panel for each model of several sizes: accuracy at 1 % tolerance of each square size on the validation split,
+    against examples. None if no curve has sizes."""
+    panels = {}
+    for name, result in results.items():
+        sizes = {size for point in result.curve for size in point.by_dimension}
+        square = sorted(int(size.split("x")[0]) for size in sizes if len(set(size.split("x"))) == 1)
+        lines = {f"{n}x{n}": [p for p in result.curve if f"{n}x{n}" in p.by_dimension] for n in square}
+        if lines:
+            panels[name] = {
+                size: [(p.examples, p.by_dimension[size]["0.01"]) for p in points] for size, points in lines.items()
+            }
+    return _draw(panels, "viridis", columns=2) if panels else None
+
+
+def _draw(panels: Mapping[str, Mapping[str, list[tuple[int, float]]]], colors: str, columns: int) -> bytes:
+    """As one SVG: a panel for each name, a line for each label, of examples and shares."""
     import matplotlib
 
-    from learnalg.evaluation.figures import as_svg, panels
+    from learnalg.evaluation import figures
     from learnalg.reproduction.report.drawing import STYLE
 
-    curves = {name: result.curve for name, result in in_order(results).items() if result.curve}
-    columns = 4
+    columns = min(columns, len(panels))
     with matplotlib.rc_context(STYLE | {"font.size": 8}):
-        figure, axes = panels(len(curves), columns, 2.75, 2.3)
-        for axis, (name, curve) in zip(axes, curves.items(), strict=True):
-            examples = [point.examples / 1000 for point in curve]
-            for shade, tolerance in zip((0.95, 0.72, 0.5, 0.28), TOLERANCES, strict=True):
-                shares = [100 * point.accuracy["l1"][tolerance] for point in curve]
-                color, label = matplotlib.colormaps["Blues"](shade), f"at {100 * float(tolerance):g} %"
+        figure, axes = figures.panels(len(panels), columns, 11 / 4 if columns > 2 else 4.5, 2.3 if columns > 2 else 3.0)
+        for axis, (name, lines) in zip(axes, panels.items(), strict=True):
+            for k, (label, points) in enumerate(lines.items()):
+                color = matplotlib.colormaps[colors](0.05 + 0.9 * k / max(len(lines), 2))
+                examples, shares = [e / 1000 for e, _ in points], [100 * share for _, share in points]
                 axis.plot(examples, shares, color=color, marker=".", ms=3, lw=1.2, label=label)
             axis.set_title(name, fontsize=9, loc="left")
             axis.set_ylim(-3, 103)
@@ -151,4 +176,4 @@ def learning_curves(results: Mapping[str, Result]) -> bytes:
         for axis in axes[-columns:]:
             axis.set_xlabel("thousand examples")
         axes[0].legend(fontsize=7, loc="lower right")
-        return as_svg(figure)
+        return figures.as_svg(figure)

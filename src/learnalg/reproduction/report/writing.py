@@ -13,7 +13,14 @@ from learnalg.reproduction.report.gathering import gather
 from learnalg.reproduction.report.heatmap import heatmap
 from learnalg.reproduction.report.markdown import figure_name, markdown
 from learnalg.reproduction.report.page import page
-from learnalg.reproduction.report.records import PROBLEMS, headline_table, in_order, learning_curves, records_table
+from learnalg.reproduction.report.records import (
+    PROBLEMS,
+    headline_table,
+    in_order,
+    learning_curves,
+    records_table,
+    sizes_along_training,
+)
 from learnalg.reproduction.results import released_results
 from learnalg.reproduction.tables import EXPERIMENTS
 from learnalg.zoo.cards import table_of_cards
@@ -51,6 +58,8 @@ def write_docs(root: Path) -> list[Path]:
         root / "docs" / "learning-curves.svg": learning_curves(headline),
         root / "docs" / "out-of-distribution.svg": heatmap(section, background="#fff").encode(),
     }
+    by_size = sizes_along_training(in_order(results))
+    contents |= {root / "docs" / "sizes.svg": by_size} if by_size else {}
     changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]
     for path in changed:
         write_whole(path, contents[path])
