@@ -456,26 +456,6 @@ def test_a_disk_that_fills_during_a_run_leaves_its_last_checkpoint(tmp_path, tin
     assert_same_weights(straight, resume(tmp_path / "run"))
 
 
-def test_tensorboard_that_is_not_installed_is_refused_before_anything_starts(tmp_path, tiny_config, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tensorboard", None)
-    with pytest.raises(ValueError, match="tensorboard is not installed"):
-        train(tiny_config(tensorboard=True), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-def test_tensorboard_events_are_written(tmp_path, tiny_config):
-    pytest.importorskip("tensorboard")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    run = train(tiny_config(tensorboard=True), tmp_path / "run")
-    events = EventAccumulator(str(run.folder / "tensorboard"))
-    events.Reload()
-    assert [(e.step, e.value) for e in events.Scalars("loss")] == [
-        (m["examples"], pytest.approx(m["loss"])) for m in run.metrics() if "loss" in m
-    ]
-    assert len(events.Scalars("accuracy/0.05")) == 1
-
-
 def test_bf16_trains(tmp_path, tiny_config):
     run = train(tiny_config(precision="bf16", examples=128), tmp_path / "bf16")
     full = train(tiny_config(examples=128), tmp_path / "fp32")

@@ -18,6 +18,7 @@ from learnalg.config.checks import check_types
 from learnalg.config.data import DataConfig
 from learnalg.config.model import ModelConfig
 from learnalg.config.training import MixConfig, OptimConfig, StageConfig, TrainConfig
+from learnalg.config.upgrade import renamed
 from learnalg.naming import unknown
 
 __all__ = [
@@ -66,6 +67,7 @@ def to_dict(config: RunConfig) -> dict[str, Any]:
 def from_dict(values: dict[str, Any]) -> RunConfig:
     """The tables data, model, optim, train, mix and a list of stages; a missing field has its default. A typo is
     an error."""
+    values = renamed(values)
     parts = {name: hint for name, hint in typing.get_type_hints(RunConfig).items() if name != "stage"}
     for table, entries in values.items():
         if table not in (*parts, "stage"):

@@ -48,7 +48,7 @@ class TrainConfig:
     threads: int = 0  # threads of torch; 0: all cores
     compile: bool = False  # use torch.compile
     skip_nonfinite: bool = False  # skip steps whose loss or gradient is not finite, instead of stopping
-    tensorboard: bool = False  # write TensorBoard events (needs the extra `tensorboard`)
+    logger: str = ""  # also log to tensorboard, trackio or wandb, each an extra of that name; none: metrics.jsonl only
 
     def __post_init__(self) -> None:
         check_types(self)

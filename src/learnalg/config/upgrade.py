@@ -1,4 +1,4 @@
-"""Configs of version 1, in models and results written before November 2026, as configs of today."""
+"""Earlier configs as configs of today: those of version 1, and fields that version 2 has renamed since."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ DROPPED: dict[str, dict[str, Any]] = {
 
 # Fields of version 1 that are now options of an architecture, and their defaults.
 OPTIONS = {"loop_gate": "none", "cross_query": "sequential", "product_norm": "matrix", "embedding_dim": 0, "memory": 0}
+
+
+def renamed(values: dict[str, Any]) -> dict[str, Any]:
+    """Until 2026-11-19 version 2 had a switch `tensorboard` in place of `logger`."""
+    train = values.get("train")
+    if not isinstance(train, dict) or not isinstance(train.get("tensorboard"), bool):
+        return values
+    logger = "tensorboard" if train["tensorboard"] else ""
+    others = {name: value for name, value in train.items() if name != "tensorboard"}
+    return values | {"train": {"logger": logger} | others}
 
 
 def upgrade(old: dict[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,12 @@
-"""What a run logs: metrics.jsonl, and TensorBoard events if asked for."""
+"""What a run logs: metrics.jsonl, and a logger's copy of it if asked for."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from learnalg.config import to_dict
 from learnalg.training.devices import is_first
+from learnalg.training.loggers import LOGGERS, Logger, scalars
 from learnalg.training.run import Run
 
 
@@ -12,23 +14,17 @@ class Journal:
     def __init__(self, run: Run, step: int) -> None:
         self.run = run
         self.size = run.config.train.batch_size
-        self.board: Any = None
-        if run.config.train.tensorboard and is_first():
-            from torch.utils.tensorboard import SummaryWriter
-
-            self.board = SummaryWriter(str(run.folder / "tensorboard"), purge_step=step * self.size + 1)
+        self.logger: Logger | None = None
+        name = run.config.train.logger
+        if name and is_first():
+            self.logger = LOGGERS[name](run.folder, to_dict(run.config), step * self.size)
 
     def add(self, step: int, seconds: float, values: dict[str, Any]) -> None:
         examples = step * self.size
         self.run.add_metrics({"step": step, "examples": examples, "seconds": round(seconds, 2)} | values)
-        if self.board is None:
-            return
-        for name, value in values.items():
-            if isinstance(value, float):
-                self.board.add_scalar(name, value, examples)
-        for tolerance, share in values.get("accuracy", {}).get("l1", {}).items():
-            self.board.add_scalar(f"accuracy/{tolerance}", share, examples)
+        if self.logger is not None:
+            self.logger.log(scalars(values), examples)
 
     def close(self) -> None:
-        if self.board is not None:
-            self.board.close()
+        if self.logger is not None:
+            self.logger.close()

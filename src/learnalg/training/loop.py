@@ -50,9 +50,10 @@ from learnalg.training.devices import (
 )
 from learnalg.training.flops import flops_per_example
 from learnalg.training.journal import Journal
+from learnalg.training.loggers import check_logger
 from learnalg.training.optim import learning_rate_share
 from learnalg.training.pace import Pace, evaluation_steps
-from learnalg.training.preflight import check_before_start, check_disk, check_tensorboard
+from learnalg.training.preflight import check_before_start, check_disk
 from learnalg.training.run import Run, provenance
 from learnalg.training.step import NotFiniteError, TrainState, check_finite, new_state, set_first_weights, train_step
 from learnalg.training.watcher import Log, Silent, Watcher
@@ -95,7 +96,7 @@ def resume(
     run = Run.open(folder)
     if is_finished(folder):
         return run
-    check_tensorboard(run.config)
+    check_logger(run.config.train.logger)
     with join_processes(run.config) as device, _by_first(run.locked()):
         tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
         check_identity(metadata, run.config, despite)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -16,13 +15,14 @@ from learnalg.data import Stream, TrainingData
 from learnalg.models import build, count_parameters, sides
 from learnalg.problem import Problem, check_lengths
 from learnalg.problems import Task
+from learnalg.training.loggers import check_logger
 from learnalg.training.optim import Optimizer
 
 
 def check_before_start(config: RunConfig, out: Path) -> None:
     """Refuses, before there is a folder, what cannot be trained: names, sizes, combinations, and matrices that cannot
     be drawn, solved or written."""
-    check_tensorboard(config)
+    check_logger(config.train.logger)
     for problem in TrainingData(config).problems:
         check_lengths(problem, config)
         for name, task in problem.tasks:
@@ -52,11 +52,6 @@ def check_task(problem: Problem, name: str, task: Task) -> None:
                 f"task {name}: solve gives the shape {found} for {len(inputs)} matrices of {m}x{n}, "
                 f"and output_shape says {expected}"
             )
-
-
-def check_tensorboard(config: RunConfig) -> None:
-    if config.train.tensorboard and importlib.util.find_spec("tensorboard") is None:
-        raise ValueError("tensorboard is not installed: pip install 'learnalg[tensorboard]'")
 
 
 def check_memory(config: RunConfig) -> None:
