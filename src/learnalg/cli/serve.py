@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,7 +42,20 @@ def run(arguments: list[str]) -> int:
 
     with listen(command.port) as listening:
         port = listening.getsockname()[1]
-        app = build_app(Runs(command.runs), Hosting(EXPERIMENTS, command.scale, Path()), port)
+        paper = Hosting(EXPERIMENTS, command.scale, Path())
+        app = build_app(Runs(command.runs), paper, port, lambda: prepare(command.threads))
         print(f"http://{HOST}:{port}   (Ctrl-C ends it)", flush=True)
         serve_until_stopped(app, listening)
     return 0
+
+
+def prepare(threads: int) -> None:
+    """Of each thread that uses models. The page says itself where a matrix is outside of the sizes of the training."""
+    import torch
+
+    from learnalg.training.devices import prepare_cpu
+    from learnalg.zoo.operands import OutsideWarning
+
+    warnings.simplefilter("ignore", OutsideWarning)
+    torch.set_num_threads(threads)
+    prepare_cpu()

@@ -123,15 +123,27 @@ class Attention(nn.Module):
         return keys_BHLK, self.split(self.value(memory_BLD))
 
     def forward(self, x_BQD: Tensor, keys_BHLK: Tensor, values_BHLK: Tensor, bias: Bias) -> Tensor:
-        query_BHQK: Tensor = self.query_norm(self.split(self.query(x_BQD)))
-        mask = bias.mask
-        if self.relations is not None and bias.relations_BQL is not None:
-            bias_BQLH = F.embedding(bias.relations_BQL, RELATIONS_RATE * self.relations.flatten(0, 1))
-            bias_BHQL = bias_BQLH.permute(0, 3, 1, 2)
-            mask = bias_BHQL if mask is None else bias_BHQL + mask
-        heads_BHQK = attend(query_BHQK, keys_BHLK, values_BHLK, mask)
+        heads_BHQK = attend(self.queries(x_BQD), keys_BHLK, values_BHLK, self.mask(bias))
         merged: Tensor = self.out(heads_BHQK.transpose(1, 2).flatten(2))
         return merged
+
+    def queries(self, x_BQD: Tensor) -> Tensor:
+        query_BHQK: Tensor = self.query_norm(self.split(self.query(x_BQD)))
+        return query_BHQK
+
+    def mask(self, bias: Bias) -> Tensor | None:
+        """What is added to the scores of each head."""
+        if self.relations is None or bias.relations_BQL is None:
+            return bias.mask
+        bias_BQLH = F.embedding(bias.relations_BQL, RELATIONS_RATE * self.relations.flatten(0, 1))
+        bias_BHQL = bias_BQLH.permute(0, 3, 1, 2)
+        return bias_BHQL if bias.mask is None else bias_BHQL + bias.mask
+
+    def weights(self, x_BQD: Tensor, keys_BHLK: Tensor, bias: Bias) -> Tensor:
+        """(B, H, Q, L): how much each query looks at each key, to be shown; `attend` does not keep it."""
+        query_BHQK, mask = self.queries(x_BQD), self.mask(bias)
+        scores_BHQL = (query_BHQK * query_BHQK.shape[-1] ** -0.5) @ keys_BHLK.transpose(-1, -2)
+        return (scores_BHQL if mask is None else scores_BHQL + mask).softmax(-1)
 
 
 class FeedForward(nn.Module):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,26 @@ import jinja2
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from learnalg.serve.exploring import explore_routes
 from learnalg.serve.guards import Guard
+from learnalg.serve.models import Models
 from learnalg.serve.paper import Paper
 from learnalg.serve.runs import Runs
 from learnalg.serve.showing import paper_routes, run_routes
-from learnalg.serve.site import Answer, Site
+from learnalg.serve.site import Answer, Site, one_line
+from learnalg.serve.trying import try_routes
 from learnalg.serve.work import BusyError, Work
 
 HERE = Path(__file__).parent
 STATIC, TEMPLATES, STYLE = HERE / "static", HERE / "templates", HERE / "page.css"
 
 
-def build_app(runs: Runs, paper: Paper, port: int) -> Guard:
+def build_app(runs: Runs, paper: Paper, port: int, prepare: Callable[[], None] | None = None) -> Guard:
+    """`prepare` is called in each thread that uses models, before it does."""
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -41,7 +46,8 @@ def build_app(runs: Runs, paper: Paper, port: int) -> Guard:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    site = Site(runs, paper, Work(2, 200, 30.0, "quick"), Work(1, 20, 60.0, "slow"), templates)
+    light, quick, slow = Work(4, 200, 60.0), Work(2, 200, 30.0, prepare), Work(1, 20, 90.0, prepare)
+    site = Site(runs, Models(runs), paper, light, quick, slow, templates)
 
     def bound(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
@@ -50,12 +56,12 @@ def build_app(runs: Runs, paper: Paper, port: int) -> Guard:
         return endpoint
 
     async def home(site: Site, request: Request) -> Response:
-        return RedirectResponse("/runs")
+        return RedirectResponse("/try")
 
     async def style(site: Site, request: Request) -> Response:
         return Response(paper.style + STYLE.read_text(), media_type="text/css")
 
-    table = [("/", "GET", home), ("/style.css", "GET", style), *run_routes, *paper_routes]
+    table = [("/", "GET", home), ("/style.css", "GET", style), *try_routes, *explore_routes, *run_routes, *paper_routes]
     routes: list[Any] = [Route(path, bound(answer), methods=[method]) for path, method, answer in table]
     app = Starlette(
         routes=[*routes, Mount("/static", StaticFiles(directory=STATIC))],
@@ -68,9 +74,10 @@ def build_app(runs: Runs, paper: Paper, port: int) -> Guard:
 def _closing(site: Site) -> Callable[[Starlette], Any]:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        site.quick.pool.submit(import_module, "learnalg.serve.solving")  # torch takes seconds to load
         yield
-        site.quick.close()
-        site.slow.close()
+        for work in (site.light, site.quick, site.slow):
+            work.close()
 
     return lifespan
 
@@ -85,13 +92,8 @@ def _handler(site: Site) -> Any:
             status, reason = 400, one_line(error)
         else:  # the server prints where
             status, reason = 500, "This is a mistake in the page; the terminal of `learnalg serve` says more."
-        if request.headers.get("hx-request"):
-            return site.render(request, "_trouble.html", status, reason=reason)
+        if request.headers.get("hx-request"):  # the page's script shows it
+            return PlainTextResponse(reason, status)
         return site.render(request, "trouble.html", status, title=HTTPStatus(status).phrase, reason=reason)
 
     return handle
-
-
-def one_line(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"{text[:1].upper()}{text[1:400]}{'.' if text[-1:] not in '.?!' else ''}"

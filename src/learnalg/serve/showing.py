@@ -24,14 +24,14 @@ IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # matpl
 
 async def runs_page(site: Site, request: Request) -> Response:
     chosen = request.query_params.getlist("run")
-    values = await site.quick.run(_course, site, chosen, True)
+    values = await site.light.run(_course, site, chosen, True)
     return site.render(request, "runs.html", folder=str(site.runs.folder), **values)
 
 
 async def curves(site: Site, request: Request) -> Response:
     """The lower part of the page, again and again while a run goes on."""
     chosen = request.query_params.getlist("run")
-    values = await site.quick.run(_course, site, chosen, False)
+    values = await site.light.run(_course, site, chosen, False)
     response = site.render(request, "_curves.html", **values)
     response.headers["hx-replace-url"] = f"/runs?{_query(chosen)}"
     return response
@@ -144,7 +144,7 @@ def _sample(sample: Any, key: str) -> str:
 
 
 async def paper_page(site: Site, request: Request) -> Response:
-    report = await site.slow.run(site.paper.report)
+    report = await site.light.run(site.paper.report)
     return site.render(request, "paper.html", report=report)
 
 
@@ -159,7 +159,7 @@ async def result_page(site: Site, request: Request) -> Response:
     identifier = request.path_params["name"]
     if not re.fullmatch(r"[\w.,+ -]{1,200}", identifier):
         raise HTTPException(404)
-    source = await site.quick.run(site.paper.source, identifier)
+    source = await site.light.run(site.paper.source, identifier)
     if source is None:
         raise HTTPException(404)
     values: dict[str, Any] = {"source": source, "charts": [], "settings": [], "facts": {}}

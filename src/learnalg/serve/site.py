@@ -11,20 +11,23 @@ import jinja2
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from learnalg.serve.models import Models
 from learnalg.serve.paper import Paper
 from learnalg.serve.runs import Runs
 from learnalg.serve.work import Work
 
-PARTS = (("/runs", "Runs"), ("/paper", "Paper"))
+PARTS = (("/try", "Try"), ("/explore", "Explore"), ("/runs", "Runs"), ("/paper", "Paper"))
 MOST_FIELDS = 200  # of a form
 
 
 @dataclass(frozen=True)
 class Site:
     runs: Runs
+    models: Models
     paper: Paper
-    quick: Work  # a second or less
-    slow: Work
+    light: Work  # reads files
+    quick: Work  # one problem
+    slow: Work  # up to a thousand
     templates: jinja2.Environment
 
     def render(self, request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -44,3 +47,8 @@ async def form_of(request: Request) -> dict[str, str]:
     except ValueError as error:
         raise ValueError(f"not a form: {error}") from None
     return dict(pairs)
+
+
+def one_line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{text[:1].upper()}{text[1:400]}{'.' if text[-1:] not in '.?!' else ''}"

@@ -24,8 +24,9 @@ class BusyError(Exception):
 
 
 class Work:
-    def __init__(self, threads: int, waiting: int, seconds: float, name: str = "work") -> None:
-        self.pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+    def __init__(self, threads: int, waiting: int, seconds: float, prepare: Callable[[], None] | None = None) -> None:
+        """`prepare` is called in each thread before its first work."""
+        self.pool = ThreadPoolExecutor(threads, thread_name_prefix="work", initializer=prepare)
         self.most, self.seconds = threads + waiting, seconds
         self.num = 0
         self.is_closed = threading.Event()

@@ -132,7 +132,7 @@ def gather(experiments: Mapping[str, Experiment], scale: str, root: Path) -> Doc
     """Tables of the paper that no experiment makes come with the paper's numbers alone."""
     paper_tables = [name for name, table in paper_numbers().items() if "rows" in table]
     names = list(dict.fromkeys((*paper_tables, *experiments)))
-    sections = [_section(experiments[n], scale, root) if n in experiments else _paper_section(n) for n in names]
+    sections = [section_of(experiments[n], scale, root) if n in experiments else _paper_section(n) for n in names]
     results = released_results(root)
     has_curves = any(result.curve for result in results.values())
     return Document(
@@ -145,7 +145,7 @@ def gather(experiments: Mapping[str, Experiment], scale: str, root: Path) -> Doc
     )
 
 
-def _section(experiment: Experiment, scale: str, root: Path) -> Section:
+def section_of(experiment: Experiment, scale: str, root: Path) -> Section:
     try:
         table = table_of(experiment, scale, root)
     except ValueError as error:

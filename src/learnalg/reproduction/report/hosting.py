@@ -18,7 +18,7 @@ from threading import Lock
 from learnalg.evaluation.result import Result
 from learnalg.files import results_folder
 from learnalg.reproduction.experiment import Experiment
-from learnalg.reproduction.report.gathering import Document, gather
+from learnalg.reproduction.report.gathering import gather, section_of
 from learnalg.reproduction.report.heatmap import heatmap
 from learnalg.reproduction.report.page import HEATMAPS, STYLE, content
 from learnalg.reproduction.results import cell_path, known_path, load_result, released_result, result_path
@@ -36,7 +36,6 @@ class Hosting:
     lock: Lock = field(default_factory=Lock)
     stamp: tuple[int, int] = (-1, 0)
     html: str = ""
-    map: str = ""
     images: dict[str, bytes] = field(default_factory=dict)
 
     @property
@@ -48,8 +47,9 @@ class Hosting:
         return self.html
 
     def heatmap(self) -> str:
-        self._refresh()
-        return self.map
+        known = [self.experiments[name] for name in HEATMAPS if name in self.experiments]
+        sections = [section_of(experiment, self.scale, self.root) for experiment in known]
+        return "".join(heatmap(section) for section in sections if section.comparisons)
 
     def image(self, name: str) -> bytes | None:
         return self.images.get(name)
@@ -97,15 +97,10 @@ class Hosting:
                 return
             document = gather(self.experiments, self.scale, self.root)
             self.html = FIGURE.sub(self._as_file, RUN.sub(r'href="/paper/results/\1"', content(document)))
-            self.map, self.stamp = _heatmaps(document), stamp
+            self.stamp = stamp
 
     def _as_file(self, match: re.Match[str]) -> str:
         image = base64.b64decode(match[1])
         name = f"{hashlib.sha256(image).hexdigest()[:16]}.svg"
         self.images[name] = image
         return f'src="/paper/images/{name}" loading="lazy"'
-
-
-def _heatmaps(document: Document) -> str:
-    sections = [section for section in document.sections if section.name in HEATMAPS and section.comparisons]
-    return "".join(map(heatmap, sections))
