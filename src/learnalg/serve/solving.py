@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.linalg import LinAlgError
 
-from learnalg import linalg
+from learnalg.certify.refine import REFINEMENTS
 from learnalg.certify.scaling import to_unit
 from learnalg.certify.solution import Solution
 from learnalg.evaluation.decode import Grammar, greedy
@@ -90,7 +89,7 @@ def solve_one(model: Model, task: str, operands: tuple[Floats, ...]) -> Shown:
     exact = definition.solve(seen)
     residual, reference = definition.residual(seen, exact, solution.matrix[None])
     part, whole = float(np.abs(residual).sum()), float(np.abs(reference).sum())
-    refined, refining = _refined(model, task, operands)
+    refined, refining = _refined(solution)
     source, target = problem.tokenizers
     return Shown(
         solution=solution,
@@ -140,14 +139,15 @@ def _write(model: Model, index: int, ids: Ints, dims: tuple[int, int]) -> tuple[
     return written.tokens_BT.numpy(), written.log_BT[0].double().numpy()
 
 
-def _refined(model: Model, task: str, operands: tuple[Floats, ...]) -> tuple[Floats | None, str]:
-    if task not in linalg.REFINEMENTS:
-        return None, "Nothing is refined here: to prove the answer is to compute it."
-    try:
-        found = linalg.solve(task, *operands, model=model, refine=True, allow_outside=True)
-    except LinAlgError as error:
-        return None, f"Refining found nothing that can be certified: {error}."
-    steps, residual = int(found.steps), float(found.certified_residual)  # type: ignore[arg-type]
+def _refined(solution: Solution) -> tuple[Floats | None, str]:
+    """A classical iteration from the model's answer, and how it went."""
+    if solution.task not in REFINEMENTS:
+        return None, "Nothing is refined here: to prove such an answer is to compute it."
+    found = solution.refined()
+    steps = int(found.steps) if found.steps is not None else 0
+    if not np.all(found.is_certified):
+        return None, f"Nothing could be certified after {steps} steps from the model's answer."
+    residual = float(found.certified_residual) if found.certified_residual is not None else np.inf
     return found.matrix, f"Certified after {steps} steps from the model's answer; residual {residual:.1e}."
 
 
