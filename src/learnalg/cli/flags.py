@@ -115,7 +115,7 @@ class _Parser(argparse.ArgumentParser):
             text += f" [{_shown(flag.default)}]"
         options: dict[str, Any] = {"help": text.replace("%", "%%")}
         if flag.positional:
-            nargs = None if not flag.several else "+" if flag.required else "*"
+            nargs = ("+" if flag.required else "*") if flag.several else None if flag.required else "?"
             group.add_argument(flag.field, metavar=flag.field.upper(), nargs=nargs, **options)
         elif flag.hint is bool:
             opposite = flag.text.replace("--", "--no-", 1)

@@ -8,22 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from learnalg.config import DataConfig, ModelConfig, RunConfig
-from learnalg.evaluation.result import Result
+from learnalg.evaluation.result import Report, Result
 from learnalg.recipes import recipes
 
 
 def card(name: str, result: Result) -> str:
-    config, report, machine = result.config, result.report, result.provenance["machine"]
-    shares = report.accuracy["l1"]
-    minutes = (
-        f"{result.seconds / 60:.1f} minutes on {config.train.threads} of {machine['cores']} cores ({machine['cpu']})"
-    )
+    config, report = result.config, result.report
     lines = {
         "Problem": describe_problem(config.data),
         "Network": f"{describe_network(config.model)}; {result.parameters:,} parameters.",
         "Told, unlike the paper's network": "; ".join(hints(config)) + "." if hints(config) else "nothing.",
-        "Training": f"one run of {result.examples:,} examples (seed {config.train.seed}), {minutes}."
-        + (f" {describe_origin(result)}" if result.origin else ""),
+        "Training": describe_training(result),
         "Recipe": f"`src/learnalg/recipes/{name}.toml`." if name in recipes() else "none.",
         "Notes": result.note,
         "Test": f"{report.num:,} examples of the {report.split} split (seed {report.seed}), greedy decoding, "
@@ -32,22 +27,35 @@ def card(name: str, result: Result) -> str:
         "SHA-256": f"`{result.sha256}`. `learnalg verify {name}` checks it and the accuracy.",
         "Uncommitted": result.provenance.get("uncommitted", ""),
     }
+    return "\n".join(
+        [
+            f"# {name}",
+            "",
+            *accuracy_table(report),
+            "",
+            *(f"- **{key}:** {text}" for key, text in lines.items() if text),
+            "",
+        ]
+    )
+
+
+def accuracy_table(report: Report) -> list[str]:
+    """Lines of Markdown."""
+    shares = report.accuracy["l1"]
     tolerances = [t for t in shares if float(t)] + [t for t in shares if not float(t)]
     table = [
         ["tolerance", *(f"{100 * float(t):g} %" if float(t) else "exact" for t in tolerances)],
         ["---"] * (len(tolerances) + 1),
         ["accuracy (L1), %", *(f"{100 * shares[t]:.1f}" for t in tolerances)],
     ]
-    return "\n".join(
-        [
-            f"# {name}",
-            "",
-            *("| " + " | ".join(row) + " |" for row in table),
-            "",
-            *(f"- **{key}:** {text}" for key, text in lines.items() if text),
-            "",
-        ]
-    )
+    return ["| " + " | ".join(row) + " |" for row in table]
+
+
+def describe_training(result: Result) -> str:
+    train, machine = result.config.train, result.provenance["machine"]
+    minutes = f"{result.seconds / 60:.1f} minutes on {train.threads} of {machine['cores']} cores ({machine['cpu']})"
+    origin = f" {describe_origin(result)}" if result.origin else ""
+    return f"one run of {result.examples:,} examples (seed {train.seed}), {minutes}.{origin}"
 
 
 def describe_problem(data: DataConfig) -> str:

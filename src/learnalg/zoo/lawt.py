@@ -206,12 +206,16 @@ def _network(params: dict[str, Any], theirs: dict[str, Tensor]) -> ModelConfig:
         architecture="transformer:cross_query=input,source_ends=true",
         encoder_layers=layers[0],
         decoder_layers=layers[1],
-        dim_model=dims,
-        heads=(_setting(params, "n_enc_heads", int), _setting(params, "n_dec_heads", int)),
+        dim_model=_sides(*dims),
+        heads=_sides(_setting(params, "n_enc_heads", int), _setting(params, "n_dec_heads", int)),
         ffn_factor=int(min(factors)),
         dropout=_number(params, "dropout", 0),
         max_positions=min(positions),
     )
+
+
+def _sides(encoder: int, decoder: int) -> tuple[int, ...]:
+    return (encoder,) if encoder == decoder else (encoder, decoder)
 
 
 def vocabulary(*encodings: str) -> list[str]:
