@@ -1,11 +1,13 @@
 """Models by name; damaged weights are refused."""
 
+import json
 import shutil
 
 import pytest
 
 from learnalg.cli import main
-from learnalg.files import results_folder
+from learnalg.config import to_dict
+from learnalg.files import results_folder, save_tensors
 from learnalg.zoo import index, load
 from learnalg.zoo.index import ZOO, find_model, released
 from learnalg.zoo.load import load_model, load_weights
@@ -59,3 +61,23 @@ def test_every_released_model_is_loaded(name):
     config, tensors = load_weights(name)
     assert tensors and config.data.task
     assert (results_folder() / f"{name}.json").is_file()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"dim_model": 2**20},
+        {"ffn_factor": 10**9},
+        {"max_positions": 10**12},
+        {"products": 10**9},
+        {"encoder_layers": 10**9},
+        {"architecture": "gru:embedding_dim=1000000000", "heads": 8},
+        {"positions": "learned", "max_positions": 10**9},
+    ],
+)
+def test_a_config_that_asks_for_terabytes_is_refused(tiny_run, tiny_config, tmp_path, fields):
+    _, tensors = load_weights(tiny_run.folder)
+    config = {"format": "learnalg-2", "config": json.dumps(to_dict(tiny_config(**fields)))}
+    save_tensors(tmp_path / "m.safetensors", tensors, config)
+    with pytest.raises(ValueError, match="do not fit: its config"):
+        load_model(tmp_path / "m.safetensors")

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.config.upgrade import upgrade
@@ -39,16 +42,33 @@ def read_model(path: Path) -> tuple[RunConfig, dict[str, Tensor]]:
         raise ValueError(f"{path}: its config cannot be read: {error}") from None
 
 
+SPARE = 2**24  # numbers that a network may take beyond those of its weights, for tables of positions and values
+
+
+class Building(TorchFunctionMode):
+    """While a network is built for weights from a file. Random starts are left out, since the weights follow; and a
+    config that asks for much more numbers than the file has is refused before they are taken."""
+
+    def __init__(self, num: int, origin: str) -> None:
+        super().__init__()
+        self.left, self.origin = num + SPARE, origin
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return kwargs["tensor"] if kwargs and "tensor" in kwargs else args[0]
+        if func in (torch.empty, torch.zeros, torch.arange) and args:
+            self.left -= math.prod(args[0] if isinstance(args[0], tuple | list) else args)
+            if self.left < 0:
+                raise ValueError(f"the weights of {self.origin} do not fit: its config asks for more than there are")
+        return func(*args, **(kwargs or {}))
+
+
 def build_model(config: RunConfig, tensors: dict[str, Tensor], origin: str) -> nn.Module:
-    """The network of a config with these weights, ready to predict. A file may ask for more memory than it has numbers:
-    shapes are compared on torch's meta device, which takes none, before anything is built."""
-    network = config.model
-    if network.encoder_layers + network.decoder_layers > len(tensors):
+    """The network of a config with these weights, ready to predict."""
+    if config.model.encoder_layers + config.model.decoder_layers > len(tensors):
         raise ValueError(f"the weights of {origin} do not fit: its config has more layers than there are tensors")
-    seen = sides(Problem(config.data))
-    with torch.device("meta"):
-        check_shapes(build(network, *seen), tensors, origin)
-    model = build(network, *seen)
+    with Building(sum(tensor.numel() for tensor in tensors.values()), origin):
+        model = build(config.model, *sides(Problem(config.data)))
     set_weights(model, tensors, origin)
     return model.eval()
 
@@ -57,13 +77,6 @@ def set_weights(model: nn.Module, tensors: dict[str, Tensor], origin: str, part:
     """All of a model's weights, or those of a part, such as its encoder."""
     prefix = "" if part == "all" else f"{part}."
     tensors = {name: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-    check_shapes(model, tensors, origin, part)
-    model.load_state_dict(tensors, strict=part == "all")
-
-
-def check_shapes(model: nn.Module, tensors: dict[str, Tensor], origin: str, part: str = "all") -> None:
-    """Refuses tensors that are not those of this model, or of that part of it."""
-    prefix = "" if part == "all" else f"{part}."
     own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name.startswith(prefix)}
     given = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if not own:
@@ -74,3 +87,4 @@ def check_shapes(model: nn.Module, tensors: dict[str, Tensor], origin: str, part
             f"the weights of {origin} do not fit: {name} is {given.get(name, 'missing')} there, "
             f"{own.get(name, 'missing')} in this model; use the same architecture, encodings and max_positions"
         )
+    model.load_state_dict(tensors, strict=part == "all")

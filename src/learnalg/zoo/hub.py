@@ -128,8 +128,8 @@ model-index:
         "",
         f"where `{name}` is this folder; in Python `learnalg.load({text(name)}).solve(matrix)`.",
         "",
-        "The answer has a proven bound of its error, `residual`; `trusted` is false where that is not below 5 %. On other",
-        "matrices than those above the model may be wrong.",
+        "The answer has a proven bound of its error, `residual`; `trusted` is false where that is not below 5 %.",
+        "On other matrices than those above the model may be wrong.",
         "",
     ]
     return header + "\n".join(body)
