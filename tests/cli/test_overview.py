@@ -67,7 +67,9 @@ def test_every_command_explains_its_flags(run, command):
 
 def test_every_config_field_is_a_flag_of_train_with_its_help(run):
     _, out, _ = run("train", "--help")
-    assert {f"--{name.replace('_', '-')}" for name in field_names()} <= flags_in(out)
+    # A switch that is on has a flag to put it off.
+    shown = {flag.removeprefix("--no-").removeprefix("--") for flag in flags_in(out)}
+    assert {name.replace("_", "-") for name in field_names()} <= shown
     assert "share of activations dropped in training" in out  # the field's comment
     assert "--stage" not in flags_in(out)  # recipes have these
 
@@ -154,13 +156,18 @@ LISTS = {
 def test_lists_name_all_with_a_summary(run, kind):
     code, out, _ = run("list", kind)
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == list(LISTS[kind])
+    head = ["model"] if kind == "models" else []
+    assert [line.split()[0] for line in out.splitlines()] == [*head, *LISTS[kind]]
     assert all(len(line.split()) > 1 for line in out.splitlines())
 
 
 @pytest.mark.parametrize("kind", ["architectures", "embeddings", "positions", "optimizers", "schedules"])
 def test_a_summary_from_a_docstring_is_a_whole_sentence(run, kind):
     assert all(line.endswith(".") for line in run("list", kind)[1].splitlines())
+
+
+def test_the_zoo_is_another_name_of_the_released_models(run):
+    assert run("list", "zoo")[1] == run("list", "models")[1]
 
 
 def test_list_alone_lists_or_names_every_kind(run):

@@ -85,20 +85,27 @@ def recipes() -> Lines:
 def models() -> Lines:
     from learnalg.zoo.catalog import index
 
+    rows = {"model": ("problem", "sizes", "accuracy at 5 / 2 / 1 / 0.5 %", "trained on")}
+    for entry in index():
+        data, result = entry.problem.config, entry.result
+        matrices = "+".join(data.ensemble) + (", symmetric" if data.symmetric else "")
+        accuracy = " / ".join(f"{100 * share:.1f}" for share in entry.accuracy)
+        trained = f"{matrices}, {result.all_examples / 1e6:.2f} M examples"
+        rows[entry.name] = data.task, data.dim, accuracy, trained
+    widths = [max(map(len, column)) + 2 for column in zip(*rows.values(), strict=True)]
     return {
-        entry.name: f"{entry.problem.config.task}, dim {entry.problem.config.dim}, accuracy at 5 / 2 / 1 / 0.5 %: "
-        + " / ".join(f"{100 * share:.1f}" for share in entry.accuracy)
-        for entry in index()
+        name: "".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for name, row in rows.items()
     }
 
 
 WITHOUT_TORCH = (tasks, encodings, ensembles, presets, recipes, models)
 WITH_TORCH = (architectures, embeddings, positions, optimizers, schedules)
 KINDS: dict[str, Callable[[], Lines]] = {kind.__name__: kind for kind in (*WITHOUT_TORCH, *WITH_TORCH)}
+ALSO = {"zoo": "models"}
 
 
 def run(arguments: list[str]) -> int:
-    arguments = load_plugins(arguments)
+    arguments = [ALSO.get(kind, kind) for kind in load_plugins(arguments)]
     if any(a in ("-h", "--help") for a in arguments):
         print(f"usage: learnalg list [KIND ...] [--plugin FILE]\n\nWhat there is to choose from: {', '.join(KINDS)}.")
         return 0

@@ -19,7 +19,7 @@ class DataConfig:
     symmetric: bool = False  # draw symmetric matrices for a task that does not need them
     triangle: bool = False  # the model reads the upper triangle of a symmetric matrix only
     noise: float = 0.0  # Gaussian noise in the input, as a share of the coefficients' standard deviation
-    rounded: bool = True  # solve the matrix that the model reads; no: the one that was drawn, and round then
+    rounded: bool = True  # no: solve the matrix that was drawn, and round it then; else what the model reads is solved
     input_encoding: str = "fp15"  # how the input is written: `learnalg list encodings`
     output_encoding: str = "p1000"  # how the output is written
 
