@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: help setup demo test lint bench docs manual wheel clean
 
 help:
-	@echo "make demo    train a small model, evaluate it, solve one matrix"
+	@echo "make demo    released models at work, then a small one from nothing"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   examples a second: data for each task and encoding, training, decoding"
