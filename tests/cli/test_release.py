@@ -49,8 +49,19 @@ def test_a_release_is_tested_on_the_test_split(finished, shelf):
     assert Result.read(finished / "result.json").report.split == "valid"
 
 
+def test_sizes_and_ensembles_are_tested_by_themselves_too(finished, shelf):
+    result = release(finished, "tiny", also=("2", "2:iid-gaussian"), zoo=shelf, results=shelf)
+    assert [(report.num, report.split) for report in result.tests.values()] == [(200, "test")] * 2
+    assert result.tests["2"].data["dim"] == "2"
+    assert result.tests["2:iid-gaussian"].data["ensemble"] == ["iid-gaussian"]
+    assert "| 2:iid-gaussian alone |" in (shelf / "tiny.md").read_text()
+    assert Result.read(shelf / "tiny.json").tests == result.tests
+    with pytest.raises(ValueError, match="ensemble 'gausian'"):
+        release(finished, "tiny", also=("2:gausian",), zoo=shelf, results=shelf)
+
+
 def test_the_command_releases(run, finished, shelf, monkeypatch):
-    monkeypatch.setattr(module.release, "__defaults__", ("", "", shelf, shelf, module.ignore))
+    monkeypatch.setattr(module.release, "__defaults__", ("", "", (), shelf, shelf, module.ignore))
     code, out, err = run("release", finished, "tiny", "--note", "A small one.")
     assert (code, err) == (0, "") and "test split" in out
     assert Result.read(shelf / "tiny.json").note == "A small one."

@@ -18,6 +18,7 @@ class Release:
     run: Name  # the run's folder; with --hub also a released model, a .safetensors or a .pth file
     name: Name = ""  # name of the model, such as eigenvalues-5; with --hub that of the folder if none is given
     note: str = ""  # a note for the card
+    also: tuple[str, ...] = ()  # test these sizes by themselves too: 5, 6x4, or 4:symmetric for one ensemble
     uncommitted: str = ""  # describes the uncommitted changes with which the run was resumed
     replace: bool = False  # replace the released model of that name; with --hub the files in the folder
     hub: Path | None = None  # write this folder: card with YAML header, model.safetensors, config.json
@@ -48,7 +49,7 @@ def _to_zoo(command: Release) -> int:
         raise ValueError(f"{command.name} is released already: choose another name, or --replace")
     prepare_cpu()
     with bar(f"{command.run} on the test split", TEST_NUM) as done:
-        result = release(Path(command.run), command.name, command.note, command.uncommitted, done=done)
+        result = release(Path(command.run), command.name, command.note, command.uncommitted, command.also, done=done)
     print_report(result.report)
     print(f"released: {ZOO / command.name}.safetensors, its card and its result")
     return 0
@@ -60,8 +61,9 @@ def _to_hub(command: Release, folder: Path) -> int:
     from learnalg.training.devices import prepare_cpu
     from learnalg.zoo.hub import TEST_NUM, write_hub
 
-    if command.uncommitted:
-        raise ValueError("--uncommitted: has no effect with --hub")
+    for flag in ("uncommitted", "also"):
+        if getattr(command, flag):
+            raise ValueError(f"--{flag}: has no effect with --hub")
     if command.num < 0:
         raise ValueError(f"num {command.num}: must not be negative")
     prepare_cpu()

@@ -1,8 +1,9 @@
 """Turns a finished run into a released model: its weights and card in the zoo, its result with the rest of the results.
 
-    >>> release(Path("runs/eigenvalues"), "eigenvalues")
+    >>> release(Path("runs/svd"), "svd", also=("4", "4:symmetric"))
 
-A release looks at the test split, which a run never does: 10,000 examples under seed 0.
+A release looks at the test split, which a run never does: 10,000 examples under seed 0, and as many of each size, or
+size and ensemble, that is asked for besides.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from learnalg.config import DataConfig
 from learnalg.evaluation.evaluate import Done, evaluate, ignore
 from learnalg.evaluation.result import Result
 from learnalg.files import results_folder, write_whole
@@ -29,6 +31,7 @@ def release(
     name: str,
     note: str = "",
     uncommitted: str = "",
+    also: tuple[str, ...] = (),
     zoo: Path = ZOO,
     results: Path | None = None,
     done: Done = ignore,
@@ -43,14 +46,30 @@ def release(
         raise ValueError(f"the weights of {folder} are larger than {MOST_BYTES:,} bytes")
     provenance = _provenance(run, uncommitted)
     config, model = load_model(folder)  # checks the SHA-256
+    problems = {size: _alone(config.data, size) for size in also}  # refused before the first evaluation
     report = evaluate(model, Problem(config.data), TEST_NUM, TEST_SEED, FINAL_TOLERANCES, split="test", done=done)
+    tests = {
+        size: evaluate(model, problem, TEST_NUM, TEST_SEED, FINAL_TOLERANCES) for size, problem in problems.items()
+    }
     result = replace(
-        Result.read(result_file), report=report, provenance=provenance, curve=run.curve(), released=name, note=note
+        Result.read(result_file),
+        report=report,
+        tests=tests,
+        provenance=provenance,
+        curve=run.curve(),
+        released=name,
+        note=note,
     )
     write_whole(zoo / f"{name}.safetensors", (folder / MODEL_FILE).read_bytes())
     result.write((results or results_folder()) / f"{name}.json")
     write_whole(zoo / f"{name}.md", card(name, result).encode())
     return result
+
+
+def _alone(data: DataConfig, text: str) -> Problem:
+    """'5' or '5:symmetric': one size of a problem, and matrices of one ensemble."""
+    dim, _, ensemble = text.partition(":")
+    return Problem(replace(data, dim=dim, ensemble=(ensemble,) if ensemble else data.ensemble))
 
 
 def _provenance(run: Run, uncommitted: str) -> dict[str, object]:

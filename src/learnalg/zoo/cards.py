@@ -31,7 +31,7 @@ def card(name: str, result: Result) -> str:
         [
             f"# {name}",
             "",
-            *accuracy_table(report),
+            *accuracy_table(report, result.tests),
             "",
             *(f"- **{key}:** {text}" for key, text in lines.items() if text),
             "",
@@ -39,14 +39,18 @@ def card(name: str, result: Result) -> str:
     )
 
 
-def accuracy_table(report: Report) -> list[str]:
-    """Lines of Markdown."""
+def accuracy_table(report: Report, tests: Mapping[str, Report] | None = None) -> list[str]:
+    """Lines of Markdown: the model's own test set, and others by name."""
     shares = report.accuracy["l1"]
     tolerances = [t for t in shares if float(t)] + [t for t in shares if not float(t)]
     table = [
         ["tolerance", *(f"{100 * float(t):g} %" if float(t) else "exact" for t in tolerances)],
         ["---"] * (len(tolerances) + 1),
         ["accuracy (L1), %", *(f"{100 * shares[t]:.1f}" for t in tolerances)],
+        *(
+            [f"{size} alone", *(f"{100 * report.accuracy['l1'][t]:.1f}" for t in tolerances)]
+            for size, report in (tests or {}).items()
+        ),
     ]
     return ["| " + " | ".join(row) + " |" for row in table]
 
