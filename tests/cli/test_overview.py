@@ -41,6 +41,8 @@ FLAGS = {
     "train": "--task --dim --out --init --quiet --preset --recipe --plugin",
     "resume": "--checkpoint --examples --despite --skip-nonfinite --quiet --plugin",
     "replay": "--num --plugin",
+    "runs": "--json",
+    "compare": "--tolerance --out",
     "evaluate": "--num --seed --tolerances --norms --ensemble --amplitude --dim --beam --constrained --json --save",
     "analyse": "--num --seed --tolerance --out --ensemble --amplitude --dim --beam --constrained --json",
     "verify": "--num",
@@ -106,6 +108,8 @@ def test_the_overview_and_the_package_load_neither_torch_nor_numpy():
     [
         ("list tasks", "torch"),
         ("list models", "torch"),
+        ("runs .", "torch"),
+        ("compare eigenvalues-3 eigenvalues-5", "matplotlib"),
         ("list recipes", "torch"),
         ("encode 3", "torch"),
         ("train --help", "torch"),

@@ -29,6 +29,7 @@ Name = Annotated[str, _POSITIONAL]  # arguments without a flag
 Names = Annotated[tuple[str, ...], _POSITIONAL]
 Number = Annotated[int, _POSITIONAL]
 Folder = Annotated[Path, _POSITIONAL]
+Folders = Annotated[tuple[Path, ...], _POSITIONAL]
 Files = Annotated[tuple[Path, ...], _POSITIONAL]
 
 EXAMPLES = {int: "N", float: "X", str: "NAME", Path: "PATH"}

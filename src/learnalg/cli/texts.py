@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,3 +30,12 @@ def log_line(log: Log) -> str:
     left = f"{clock(log.seconds_left)} left" + ("" if log.counts_evaluations else " and evaluations")
     parts = [f"loss {log.loss:.3f}", f"learning rate {log.learning_rate:.2g}", f"{log.speed:,.0f} examples/s", left]
     return "   ".join(parts)
+
+
+def columns(rows: list[list[str]], right: Collection[int] = ()) -> str:
+    """Rows of cells under each other, two spaces apart; columns `right` end at the same place."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = [">" if k in right else "<" for k in range(len(widths))]
+    formats = [f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True)]
+    lines = ("  ".join(form.format(cell) for form, cell in zip(formats, row, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)

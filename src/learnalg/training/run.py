@@ -146,6 +146,23 @@ def check_is_free(folder: Path) -> None:
         raise ValueError(f"{folder} exists already: choose another --out, or `learnalg resume {folder}`")
 
 
+def is_locked(folder: Path) -> bool | None:
+    """Whether a process trains this run; None where there are no locks."""
+    locks: Any = fcntl
+    if locks is None:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        locks.flock(descriptor, locks.LOCK_SH | locks.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        return None
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def provenance() -> dict[str, Any]:
     versions = {name: importlib.metadata.version(name) for name in ("learnalg", "torch", "numpy")}
     return {
