@@ -263,9 +263,11 @@ def _validate(run: Run, state: TrainState, journal: Journal, pace: Pace, watcher
         values = {"valid_loss": report.loss, "accuracy": report.accuracy, "well_formed": report.well_formed}
         if len(report.by_dimension) > 1:
             values["by_dimension"] = {size: part.accuracy["l1"] for size, part in report.by_dimension.items()}
+        samples = samples_of(predictions, NUM_SAMPLES)
+        values["samples"] = [sample.as_json() for sample in samples]
         journal.add(state.step, state.seconds, values)
         watcher.on_evaluation(state.step * config.batch_size, report)
-        watcher.on_samples(samples_of(predictions, NUM_SAMPLES))
+        watcher.on_samples(samples)
         share = report.accuracy["l1"][str(config.stop_tolerance)]
         reached[0] = bool(config.stop_accuracy) and share >= config.stop_accuracy
     if dist.is_initialized():
