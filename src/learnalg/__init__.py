@@ -5,9 +5,6 @@
     solution = model.solve(matrix)
     solution.value, solution.trusted
 
-    learnalg.linalg.eigvalsh(matrix)        # NumPy's functions, by released models
-    learnalg.released()                     # which there are
-
     from learnalg.training.loop import train
     config = learnalg.replace_fields(learnalg.preset("fast"), task="add", dim="2", examples=20_000)
     train(config, Path("runs/add2"))
@@ -20,13 +17,11 @@ from typing import Any
 
 _HOMES = {
     "Model": "zoo.model",
-    "Solution": "certify.solution",
     "RunConfig": "config",
     "TASKS": "problems",
     "Task": "problems",
     "load": "zoo.model",
-    "linalg": "",  # a module
-    "released": "zoo.catalog",
+    "released": "zoo.index",
     "preset": "config.presets",
     "replace_fields": "config",
 }
@@ -35,8 +30,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'learnalg' has no attribute {name!r}")
-    home = _HOMES[name]
-    return getattr(import_module(f"learnalg.{home}"), name) if home else import_module(f"learnalg.{name}")
+    return getattr(import_module(f"learnalg.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

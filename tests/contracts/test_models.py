@@ -18,6 +18,7 @@ from learnalg.config.presets import PRESETS
 from learnalg.models import MODELS, build, count_parameters, side_of
 from learnalg.models.embeddings import EMBEDDINGS, OUTPUTS, POSITIONS
 from learnalg.models.outputs import NEVER
+from learnalg.models.ready import Ready, Writing, ready_of
 from learnalg.tokens.tokenizer import END, FIRST_DIM, PAD, Tokenizer
 
 SMALL: dict[str, Any] = {"encoder_layers": 2, "decoder_layers": 2, "dim_model": (32,), "max_positions": 64}
@@ -201,6 +202,47 @@ def test_steps_give_the_logits_of_teacher_forcing(architecture, config, shapes, 
     model = make(architecture, config, joint=joint)
     source, target = examples(shapes, joint, extra)
     close(stepped(model, source, target, target.shape[1] + extra), model(source, target))
+
+
+def ready_logits(ready: Ready, tokens_NB: Tensor, writing: Writing) -> Tensor:
+    """(N, B, V); tokens that cannot stand at a place are far below."""
+    at = writing.at
+    rows = []
+    for k, hidden_BD in enumerate(ready.read(tokens_NB, writing)):
+        logits_BK, first = ready.logits(hidden_BD, at + k)
+        row = torch.full((len(hidden_BD), ready.target.vocab_size), -1e4)
+        row[:, first : first + logits_BK.shape[1]] = logits_BK
+        rows.append(row)
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize(
+    "config", (VARIANTS | OWN_VARIANTS["transformer"]).values(), ids=VARIANTS | OWN_VARIANTS["transformer"]
+)
+@pytest.mark.parametrize("joint", [False, True], ids=["alone", "joint"])
+@pytest.mark.parametrize("is_header_known", [False, True])
+def test_what_is_ready_to_predict_has_the_logits_of_the_forward_pass(config, joint, is_header_known):
+    model: Any = make("transformer", config, joint=joint)
+    source, target = examples(SAME[:1] if joint else SAME, joint)
+    source, target = source.repeat(2, 1), target.repeat(2, 1)
+    source[1, -1] = source[0, -2]  # not twice the same
+    target[1, -1] = target[0, -2]
+    with torch.inference_mode():
+        expected = model(source, target)
+        ready = ready_of(model)
+        assert ready is not None
+        header = ready.header_of(source)
+        assert header is not None
+        writing = ready.begin(source, header, target.shape[1] + 3)
+        written = tuple(target[0, 1 : 1 + ready.header].tolist())
+        if is_header_known:
+            ready.set_header(writing, written)
+            logits = [ready_logits(ready, target[:, : 1 + ready.header].T, writing)]
+        else:
+            logits = [ready_logits(ready, target[:, k : k + 1].T, writing) for k in range(ready.header)]
+            ready.set_header(writing, written)
+        logits += [ready_logits(ready, target[:, k : k + 1].T, writing) for k in range(writing.at, target.shape[1])]
+    torch.testing.assert_close(torch.cat(logits).transpose(0, 1), expected, atol=3e-5, rtol=3e-5)
 
 
 @every_model

@@ -43,7 +43,7 @@ def answer(monkeypatch):
     def report(problem, change, num=200, **arguments):
         batches = fixed_set(problem, num, seed=3)
 
-        def predicted(*_):
+        def predicted(*_, **__):
             batch = next(batches)
             return change(batch.targets.copy(), batch)
 

@@ -7,6 +7,7 @@ import itertools
 import pytest
 import torch
 
+from learnalg.models.cpu import is_exact
 from learnalg.training import devices
 from learnalg.training.devices import as_torch_has_it, bf16_pays, dropout_seed, prepare_cpu
 
@@ -39,27 +40,27 @@ def test_products_stay_exact():
 )
 def test_onednn_is_asked_where_it_does_not_round(monkeypatch, bf16, amx, chosen):
     cpu(monkeypatch, bf16=bf16, amx=amx)
-    monkeypatch.setattr(devices, "_is_exact", lambda: True)
+    monkeypatch.setattr("learnalg.models.cpu.is_exact", lambda: True)
     prepare_cpu()
     assert SETTINGS.fp32_precision == chosen
 
 
 def test_a_kernel_that_rounds_is_taken_back(monkeypatch):
     cpu(monkeypatch, bf16=True, amx=False)
-    monkeypatch.setattr(devices, "_is_exact", lambda: False)
+    monkeypatch.setattr("learnalg.models.cpu.is_exact", lambda: False)
     prepare_cpu()
     assert SETTINGS.fp32_precision == "none"
 
 
 def test_rounding_to_bf16_is_noticed(monkeypatch):
-    assert devices._is_exact()
+    assert is_exact()
     product = torch.Tensor.__matmul__
 
     def rounds(a, b):
         return product(a.bfloat16(), b.bfloat16()).float() if a.dtype == torch.float32 else product(a, b)
 
     monkeypatch.setattr(torch.Tensor, "__matmul__", rounds)
-    assert not devices._is_exact()
+    assert not is_exact()
 
 
 def test_torchs_own_choice_is_lent():
@@ -89,6 +90,9 @@ def test_bf16_pays_by_what_is_measured(monkeypatch, seconds, dim, pays):
     assert not bf16_pays(torch.device("meta"), 512)
 
 
-def test_dropout_has_a_seed_for_each_run_step_and_part():
-    seeds = {dropout_seed(seed, step, row) for seed in (1, 2) for step in range(5) for row in (0, 16)}
-    assert len(seeds) == 20
+def test_dropout_has_a_seed_for_each_run_step_and_process(monkeypatch):
+    seeds = [dropout_seed(seed, step) for seed in (1, 2) for step in range(5)]
+    monkeypatch.setattr("torch.distributed.is_initialized", lambda: True)
+    monkeypatch.setattr("torch.distributed.get_rank", lambda: 1)
+    seeds += [dropout_seed(seed, step) for seed in (1, 2) for step in range(5)]
+    assert len(set(seeds)) == 20

@@ -8,7 +8,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from learnalg.evaluation.result import Report, describe_matrices, percent
+from learnalg.evaluation.result import Report, describe_matrices
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def print_report(report: Report) -> None:

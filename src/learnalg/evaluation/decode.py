@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 
 from learnalg.models import Seq2Seq
+from learnalg.models.cpu import fast_products
+from learnalg.models.ready import Ready, Writing, ready_of
 from learnalg.tokens.tokenizer import END, FIRST_DIM, FIRST_NUMBER, FIRST_TASK, MAX_DIM, PAD, Tokenizer
 
 
@@ -28,10 +30,21 @@ class Grammar:
         ranges = [(FIRST_TASK + first, FIRST_TASK + last + 1), (FIRST_DIM, FIRST_DIM + MAX_DIM)]
         ranges += [(FIRST_NUMBER + start, FIRST_NUMBER + stop) for start, stop in tokenizer.encoding.slots]
         ranges += [(END, END + 1)]
+        self.slots = tuple(ranges[2:-1])  # ids of tokens at each place of a coefficient
+        self.tasks = range(first, last + 1) if tokenizer.task_names else None  # that a header may begin with
         self.kinds_KV = torch.zeros(len(ranges), tokenizer.vocab_size, dtype=torch.bool, device=device)
         for kind, (start, stop) in enumerate(ranges):
             self.kinds_KV[kind, start:stop] = True
         self.dims_D = torch.arange(1, MAX_DIM + 1, device=device)
+
+    def header_of(self, shape: tuple[int, int] | None) -> tuple[int, ...] | None:
+        """The tokens that a matrix of this shape begins with; None if the task or the shape is open, or too long."""
+        if shape is None or (self.tasks is not None and len(self.tasks) > 1):
+            return None
+        if self.header + shape[0] * shape[1] * self.width + 1 > self.max_length:
+            return None
+        task = () if self.tasks is None else (FIRST_TASK + self.tasks[0],)
+        return *task, *(FIRST_DIM + dim - 1 for dim in shape)
 
     def allowed(self, prefix_BT: Tensor, shape: tuple[int, int] | None) -> Tensor:
         """(B, V): the tokens that may follow each row's prefix."""
@@ -66,19 +79,98 @@ class Written(NamedTuple):
     """What a decoding has written, and the log probability of each token among those that were allowed there."""
 
     tokens_BT: Tensor
-    log_BT: Tensor  # zero for padding
+    log_BT: Tensor  # zero for padding, and where it was not asked for
     free_B: Tensor  # whether the model would have written the same without a grammar
 
 
 @torch.inference_mode()
 def greedy(
+    model: Any,
+    source_BS: Tensor,
+    max_length: int,
+    grammar: Grammar | None = None,
+    shape: tuple[int, int] | None = None,
+    has_log: bool = True,
+) -> Written:
+    """The likeliest token each time; rows end with END and are padded.
+
+    A transformer writes in its fast way (models/ready.py) where all sources have one size, and all answers too. Logits
+    are then those of its steps up to rounding.
+    """
+    ready = ready_of(model)
+    header = None if ready is None else ready.header_of(source_BS)
+    first = None if grammar is None else grammar.header_of(shape)
+    written = None
+    if ready is not None and header is not None and (grammar is None or first is not None):
+        with fast_products(source_BS.numel()):
+            writing = ready.begin(source_BS, header, max_length)
+        with fast_products(len(source_BS)):
+            if grammar is None:
+                written = write_freely(ready, writing, len(source_BS), has_log)
+            elif shape is not None and first is not None:
+                written = write_matrix(ready, writing, len(source_BS), first, grammar.slots, shape[0] * shape[1])
+    return greedy_by_steps(model, source_BS, max_length, grammar, shape) if written is None else written
+
+
+def write_matrix(
+    ready: Ready, writing: Writing, num: int, header: tuple[int, ...], slots: tuple[tuple[int, int], ...], size: int
+) -> Written:
+    """A matrix of so many coefficients. Its header is read at once; the end needs no choice."""
+    first, end = len(header), len(header) + size * len(slots)
+    tokens_TB = torch.full((1 + end + 1, num), END, device=ready.device)  # the start token before them
+    tokens_TB[1 : 1 + first] = torch.tensor(header, device=ready.device)[:, None]
+    best_TB = torch.zeros((end + 1, num), device=ready.device)
+    likeliest_TB, share_TB = torch.zeros_like(best_TB), torch.ones_like(best_TB)
+    ready.set_header(writing, header)
+    hidden_NBD = ready.read(tokens_TB[: 1 + first], writing)
+    for at, token in enumerate(header):
+        logits_BK, low = ready.logits(hidden_NBD[at], at)
+        best_TB[at], likeliest_TB[at] = logits_BK[:, token - low], logits_BK.amax(1)
+    for at in range(first, end):
+        start, stop = slots[(at - first) % len(slots)]
+        logits_BK, low = ready.logits(hidden_NBD[-1], at)
+        slot_BK = logits_BK[:, start - low : stop - low]
+        best_TB[at], found_B = slot_BK.max(1)
+        likeliest_TB[at], share_TB[at] = logits_BK.amax(1), slot_BK.softmax(1).amax(1)
+        torch.add(found_B, start, out=tokens_TB[1 + at])
+        hidden_NBD = ready.read(tokens_TB[1 + at : 2 + at], writing)
+    logits_BK, low = ready.logits(hidden_NBD[-1], end)
+    best_TB[end], likeliest_TB[end] = logits_BK[:, END - low], logits_BK.amax(1)
+    return Written(tokens_TB[1:].t(), share_TB.log().t(), (best_TB >= likeliest_TB).all(0))
+
+
+def write_freely(ready: Ready, writing: Writing, num: int, has_log: bool) -> Written | None:
+    """Any tokens; None if the examples begin differently."""
+    tokens_TB = torch.full((writing.max_length, num), PAD, device=ready.device)
+    log_TB = torch.zeros((writing.max_length, num), device=ready.device)
+    done_B = torch.zeros(num, dtype=torch.bool, device=ready.device)
+    read_B = torch.full_like(tokens_TB[0], END)
+    for at in range(writing.max_length):
+        if at == ready.header:
+            header_TB = tokens_TB[:at]
+            if num > 1 and not bool((header_TB == header_TB[:, :1]).all()):
+                return None
+            ready.set_header(writing, tuple(header_TB[:, 0].tolist()))
+        logits_BK, low = ready.logits(ready.read(read_B[None], writing)[0], at)
+        best_B, found_B = logits_BK.max(1)
+        if has_log:
+            log_TB[at] = (best_B - logits_BK.logsumexp(1)).masked_fill(done_B, 0.0)
+        read_B = tokens_TB[at] = torch.where(done_B, PAD, found_B + low)
+        done_B |= read_B == END
+        if bool(done_B.all()):
+            break
+    return Written(tokens_TB[: at + 1].t(), log_TB[: at + 1].t(), torch.ones_like(done_B))
+
+
+@torch.inference_mode()
+def greedy_by_steps(
     model: Seq2Seq,
     source_BS: Tensor,
     max_length: int,
     grammar: Grammar | None = None,
     shape: tuple[int, int] | None = None,
 ) -> Written:
-    """The likeliest token each time; rows end with END and are padded."""
+    """The same for any model, for sources and answers of several sizes, and for what a grammar leaves open."""
     state = model.begin(source_BS, max_length)
     tokens_B = torch.full((len(source_BS),), END, device=source_BS.device)
     done_B = torch.zeros_like(tokens_B, dtype=torch.bool)

@@ -28,7 +28,6 @@ from learnalg.files import write_whole
 from learnalg.models import decoder_input
 from learnalg.problem import Problem
 from learnalg.problems.task import difference
-from learnalg.processes import join_rows, own_part, sum_up
 from learnalg.tokens.encoding import Floats, Ints
 from learnalg.tokens.tokenizer import OK, PAD, REASONS
 
@@ -67,20 +66,30 @@ def predict(
     rows: int = PORTION,
     done: Done = ignore,
 ) -> Ints:
-    """Decodes sources in portions of `rows`."""
+    """Decodes sources in portions of at most `rows`, each of one size, so that there is nothing to pad."""
     device = next(model.parameters()).device
     longest = problem.lengths[1]
     grammar = Grammar(problem.tokenizers[1], longest, device) if constrained else None
     out = np.full((len(sources), longest), PAD, dtype=np.int64)
-    for start in range(0, len(sources), rows):
-        part = torch.from_numpy(sources[start : start + rows]).to(device)
+    num_done = 0
+    for chosen in portions(sources, problem.tokenizers[0].header, rows):
+        length = int((sources[chosen[0]] != PAD).sum())
+        part = torch.from_numpy(sources[chosen, :length]).to(device)
         if beam_width > 1:
             written = beam(model, part, longest, beam_width, grammar)
         else:
-            written = greedy(model, part, longest, grammar).tokens_BT
-        out[start : start + rows, : written.shape[1]] = written.cpu().numpy()
-        done(min(start + rows, len(sources)))
+            written = greedy(model, part, longest, grammar, has_log=False).tokens_BT
+        out[chosen, : written.shape[1]] = written.cpu().numpy()
+        num_done += len(chosen)
+        done(num_done)
     return out
+
+
+def portions(sources: Ints, header: int, rows: int) -> list[Ints]:
+    """The indices of sources with one header, at most so many at a time."""
+    _, kinds, counts = np.unique(sources[:, :header], axis=0, return_inverse=True, return_counts=True)
+    groups = np.split(np.argsort(kinds, kind="stable"), np.cumsum(counts)[:-1])
+    return [group[start : start + rows] for group in groups for start in range(0, len(group), rows)]
 
 
 def teacher_forced(model: nn.Module, batch: Batch) -> tuple[float, int]:
@@ -117,10 +126,9 @@ def predictions_of(
     judged, values = [], []
     loss, tokens = 0.0, 0
     for batch in fixed_set(problem, num, seed, split):
-        part, report = own_part(batch), _after(batches, done)  # decoding takes long: each process decodes its rows
-        written = join_rows(predict(model, problem, part.sources, beam_width, constrained, done=report), len(batch))
+        written = predict(model, problem, batch.sources, beam_width, constrained, done=_after(batches, done))
         batch_judged, batch_values = judge(problem, batch, written)
-        batch_loss, batch_tokens = sum_up(np.array(teacher_forced(model, part)))
+        batch_loss, batch_tokens = teacher_forced(model, batch)
         batches.append(batch)
         judged.append(batch_judged)
         values.append(batch_values)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import torch
 import torch.distributed as dist
-from torch.distributed.rendezvous import rendezvous
 
 from learnalg.config import RunConfig
+from learnalg.data import Batch, shard
+from learnalg.models.cpu import suits_onednn
 from learnalg.naming import unknown
-from learnalg.processes import highest
-from learnalg.training.heartbeat import watch_others
-
-_RUNS = itertools.count()
 
 
 class InterruptedRunError(Exception):
@@ -61,15 +55,8 @@ def bf16_pays(device: torch.device, dim: int) -> bool:
 def prepare_cpu() -> None:
     """Settings that torch does not make by itself. Before any work: threads that start later inherit the first."""
     torch.set_flush_denormal(True)  # denormal numbers are slow
-    # MKL computes products in fp32, and on CPUs other than Intel's it uses 256-bit instructions where there are 512-bit
-    # ones. The setting that allows oneDNN to round them to bf16 gives them to oneDNN, which rounds only with AMX, and
-    # is exact and twice as fast without (decision 005). The CPU is asked and not measured: a resumed run must find
-    # the same.
-    if torch.cpu._is_avx512_bf16_supported() and not torch.cpu._is_amx_tile_supported():
-        settings = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
-        settings.fp32_precision = "bf16"
-        if not _is_exact():
-            settings.fp32_precision = "none"
+    if suits_onednn():
+        torch.backends.mkldnn.matmul.fp32_precision = "bf16"  # type: ignore[attr-defined]
 
 
 @contextmanager
@@ -81,12 +68,6 @@ def as_torch_has_it() -> Iterator[None]:
         yield
     finally:
         settings.fp32_precision = before
-
-
-def _is_exact() -> bool:
-    """Whether products in fp32 are as good as fp32 is."""
-    a = torch.linspace(-1, 1, 256 * 256).view(256, 256).sin()
-    return torch.allclose(a @ a, (a.double() @ a.double()).float(), rtol=0, atol=1e-3)  # bf16 is off by 0.08
 
 
 def pick_device(name: str) -> torch.device:
@@ -111,7 +92,11 @@ class Signals:
 
     def received(self) -> int:
         """Agreed by all processes, so that none waits for one that has stopped."""
-        return highest(self.number)
+        if not dist.is_initialized():
+            return self.number
+        number = torch.tensor(self.number)
+        dist.all_reduce(number, dist.ReduceOp.MAX)
+        return int(number)
 
 
 @contextmanager
@@ -130,7 +115,7 @@ def catch_signals() -> Iterator[Signals]:
 
 
 @contextmanager
-def join_processes(config: RunConfig, folder: Path) -> Iterator[torch.device]:
+def join_processes(config: RunConfig) -> Iterator[torch.device]:
     """This process's device; under torchrun also the group of all processes."""
     prepare_cpu()
     device = pick_device(config.train.device)
@@ -138,26 +123,33 @@ def join_processes(config: RunConfig, folder: Path) -> Iterator[torch.device]:
     if world == 1:
         yield device
         return
-    if config.train.batch_size < world:
+    if config.train.batch_size % world:
         raise ValueError(f"batch_size {config.train.batch_size} cannot be shared by {world} processes")
     if device.type == "cuda":
         if ":" in str(device):
             raise ValueError(f"device {device}: under torchrun each process takes its own, say cuda")
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
-    store, rank, world = next(rendezvous("env://"))
-    store = dist.PrefixStore(f"run-{next(_RUNS)}", store)  # a process may train several runs, one after the other
-    # Gradients go by NCCL; counts and signals stay on the CPU and go by gloo. Whoever waits for another process waits
-    # as long as that one lives: `watch_others` knows.
-    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
-    dist.init_process_group(backend, store=store, rank=rank, world_size=world, timeout=timedelta(days=30))
+    # Gradients go by NCCL; counts and signals stay on the CPU and go by gloo.
+    dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
     try:
-        with watch_others(store, rank, world, folder):
-            yield device
+        yield device
     finally:
         dist.destroy_process_group()
 
 
-def dropout_seed(seed: int, step: int, first_row: int = 0) -> int:
-    """A generator for each step, so that dropout has no state to keep."""
-    return int(np.random.SeedSequence([seed, step, first_row]).generate_state(1, np.uint64)[0])
+def dropout_seed(seed: int, step: int) -> int:
+    """A generator for each step and process, so that dropout has no state to keep."""
+    rank = dist.get_rank() if dist.is_initialized() else 0
+    return int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0])
+
+
+def is_first() -> bool:
+    return not dist.is_initialized() or dist.get_rank() == 0
+
+
+def own_part(batch: Batch) -> Batch:
+    if not dist.is_initialized():
+        return batch
+    size = len(batch) // dist.get_world_size()
+    return shard(batch, dist.get_rank() * size, (dist.get_rank() + 1) * size)
