@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test lint bench docs manual wheel clean
+.PHONY: help setup browser demo test lint bench docs manual wheel clean
 
 help:
 	@echo "make demo    released models at work, then a small one from nothing"
@@ -13,6 +13,7 @@ help:
 	@echo "make manual  build the manual: build/manual/index.html"
 	@echo "make wheel   build the package into dist/"
 	@echo "make setup   only create .venv"
+	@echo "make browser install Chromium by apt-get, for the tests of the page (as root)"
 
 setup: .venv/done
 
@@ -24,6 +25,9 @@ setup: .venv/done
 	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/python -m pip install -q -r constraints.txt
 	$(BIN)/python -m pip install -q -e '.[dev]'
 	touch $@
+
+browser:
+	command -v chromium || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium)
 
 demo: setup
 	$(BIN)/python examples/demo.py

@@ -13,8 +13,8 @@ from learnalg.problems import TASKS
 
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
-    *("naming", "files", "problems", "tokens", "config", "recipes", "problem", "data", "models", "evaluation"),
-    *("certify", "zoo", "training", "linalg", "serve", "reproduction", "cli"),
+    *("naming", "files", "problems", "tokens", "config", "recipes", "problem", "data", "processes", "models"),
+    *("evaluation", "certify", "zoo", "training", "linalg", "serve", "reproduction", "cli"),
 )
 WITHOUT_TORCH = ORDER[: ORDER.index("data") + 1]
 # Of the modules behind these, what answers without a model.

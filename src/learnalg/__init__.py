@@ -5,6 +5,9 @@
     solution = model.solve(matrix)
     solution.value, solution.trusted
 
+    learnalg.linalg.eigvalsh(matrix)        # NumPy's functions, by released models
+    learnalg.released()                     # which there are
+
     from learnalg.training.loop import train
     config = learnalg.replace_fields(learnalg.preset("fast"), task="add", dim="2", examples=20_000)
     train(config, Path("runs/add2"))
@@ -17,11 +20,13 @@ from typing import Any
 
 _HOMES = {
     "Model": "zoo.model",
+    "Solution": "certify.solution",
     "RunConfig": "config",
     "TASKS": "problems",
     "Task": "problems",
     "load": "zoo.model",
-    "released": "zoo.index",
+    "linalg": "",  # a module
+    "released": "zoo.catalog",
     "preset": "config.presets",
     "replace_fields": "config",
 }
@@ -30,7 +35,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'learnalg' has no attribute {name!r}")
-    return getattr(import_module(f"learnalg.{_HOMES[name]}"), name)
+    home = _HOMES[name]
+    return getattr(import_module(f"learnalg.{home}"), name) if home else import_module(f"learnalg.{name}")
 
 
 def __dir__() -> list[str]:

@@ -10,8 +10,9 @@ combinations are refused here, in one line.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +105,33 @@ class Problem:
         longest_source = max(int(self._is_read(task.input_shape(m, n)).sum()) for _, task in self.tasks)
         longest_target = max(target.length(task.output_shape(m, n)) for _, task in self.tasks) + 1
         return longest_source, longest_target
+
+
+def elsewhere(
+    config: RunConfig,
+    ensemble: str | tuple[str, ...] = (),
+    amplitude: float | tuple[float, ...] = (),
+    sigma_factor: float | None = None,
+    dim: str | int = "",
+    noise: float | None = None,
+) -> Problem:
+    """The problem of a config with other matrices than in training. What is not given stays; `sigma_factor` is a
+    multiple of that in training."""
+    changes: dict[str, Any] = {}
+    if ensemble:
+        changes["ensemble"] = (ensemble,) if isinstance(ensemble, str) else tuple(ensemble)
+    if amplitude:
+        values = amplitude if isinstance(amplitude, tuple | list) else (amplitude,)
+        changes["amplitude"] = tuple(map(float, values))
+    if dim:
+        changes["dim"] = str(dim)
+    if sigma_factor is not None:
+        changes["sigma_factor"] = float(sigma_factor) * config.data.sigma_factor
+    if noise is not None:
+        changes["noise"] = float(noise)
+    problem = Problem(replace(config.data, **changes))
+    check_lengths(problem, config)
+    return problem
 
 
 def check_lengths(problem: Problem, config: RunConfig) -> None:

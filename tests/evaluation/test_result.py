@@ -13,7 +13,7 @@ import pytest
 
 from learnalg.config import StageConfig
 from learnalg.evaluation.evaluate import evaluate
-from learnalg.evaluation.result import VERSION, Origin, Point, Report, Result
+from learnalg.evaluation.result import VERSION, Origin, Point, Report, Result, percent
 from learnalg.files import results_folder
 from learnalg.problem import Problem
 from learnalg.zoo.load import load_model
@@ -170,3 +170,11 @@ def test_a_result_that_is_not_finite_is_not_written(result, tmp_path, value):
 def test_the_results_that_are_quoted_are_of_this_version(path):
     result = Result.read(path)
     assert result.report.num > 0 and 0 <= result.report.accuracy["l1"]["0.05"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(1, "100.0"), (0.9999, "99.99"), (0.99999, "99.99"), (0.9995, "99.95"), (0.9994, "99.9"), (0, "0.0"), (None, "-")],
+)
+def test_less_than_all_is_never_written_as_100(share, text):
+    assert percent(share) == text

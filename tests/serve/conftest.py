@@ -1,5 +1,7 @@
 import json
 import shutil
+import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +11,7 @@ from learnalg.config import replace_fields, to_dict
 from learnalg.config.presets import preset
 from learnalg.reproduction.report.hosting import Hosting
 from learnalg.reproduction.tables import EXPERIMENTS
+from learnalg.serve import server
 from learnalg.serve.app import build_app
 from learnalg.serve.runs import Runs
 from learnalg.zoo.index import ZOO
@@ -58,6 +61,21 @@ def folder(tmp_path_factory, made):
 @pytest.fixture(scope="session")
 def paper(folder):
     return Hosting({name: EXPERIMENTS[name] for name in TABLES}, "laptop", folder.parent)
+
+
+@pytest.fixture(scope="session")
+def address(folder, paper):
+    """The real server, in a thread."""
+    listening = server.listen(0)
+    port = listening.getsockname()[1]
+    running = server.server_for(build_app(Runs(folder), paper, port))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not running.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{port}"
+    running.should_exit = True
+    thread.join(10)
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from learnalg.reproduction.report import hosting
 from learnalg.reproduction.report.gathering import Document
 from learnalg.serve.charts import Line, line_chart, nice_step, scatter_chart, short_number
 from learnalg.serve.runs import Runs, fields_of, side_by_side
+from learnalg.serve.showing import samples_of
 
 
 def test_runs_are_found_in_folders_of_folders(folder):
@@ -102,14 +103,20 @@ def test_an_unknown_run_is_refused_with_a_hint(client):
 
 
 def test_samples_along_training_are_shown(tmp_path, made):
-    from learnalg.serve.showing import samples_of
-
     sample = {"prediction": [[1.25, 2], [3, 4]], "solution": [[1, 2], [3, 4]], "reason": ""}
     wrong = {"prediction": None, "solution": [[1]], "reason": "too short"}
     made.run(tmp_path / "a", lines=[made.evaluation(10, 0.5, samples=[sample, wrong, "junk", {"prediction": 3}])])
     table = samples_of(Runs(tmp_path).find()["a"])
-    assert table["rows"] == [(10, ["1.25  2\n3  4", "too short", "", ""])]
+    assert table["rows"] == [(10, ["1.25     2\n   3     4", "too short", "", ""])]
     assert table["truth"][0] == "1  2\n3  4"
+
+
+def test_a_run_keeps_predictions_along_the_way(tiny_run):
+    run = Runs(tiny_run.folder.parent).find()[tiny_run.folder.name]
+    table = samples_of(run)
+    assert run.state == "finished" and run.has_model and run.metrics.damaged == 0
+    assert [examples for examples, _ in table["rows"]] == [e["examples"] for e in run.metrics.evaluations]
+    assert len(table["truth"]) == 3 and all(table["truth"]) and table["rows"][0][1] != table["rows"][-1][1]
 
 
 def test_every_number_of_the_paper_part_leads_to_its_result(client):

@@ -9,7 +9,6 @@ import sys
 import time
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 
@@ -21,7 +20,7 @@ from learnalg.evaluation.evaluate import evaluate
 from learnalg.evaluation.result import Result
 from learnalg.files import load_tensors
 from learnalg.problem import Problem
-from learnalg.training.devices import InterruptedRunError, own_part, pick_device
+from learnalg.training.devices import InterruptedRunError, pick_device
 from learnalg.training.loop import Silent, resume, train
 from learnalg.training.run import Run
 from learnalg.training.step import new_state, set_first_weights, train_step
@@ -489,60 +488,3 @@ def test_a_missing_gpu_is_refused():
     with pytest.raises(ValueError, match="cuda:0 is not available here"):
         pick_device("cuda:0")
     assert pick_device("cpu") == torch.device("cpu")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{}, {"architecture": "transformer:loop_gate=act", "decoder_loops": 2}],
-    ids=["transformer", "ponder-cost"],
-)
-def test_two_processes_train_as_one(tmp_path, tiny_config, changes):
-    # 1x1 and 2x2 matrices: the two halves of a batch differ in their number of tokens.
-    config = tiny_config(examples=6 * 64, eval_every=3 * 64, **changes)
-    (tmp_path / "config.json").write_text(json.dumps(to_dict(config)))
-    (tmp_path / "program.py").write_text(PROGRAM)
-    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "program.py"]
-    done = subprocess.run(
-        [sys.executable, *launch, "config.json", "two"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-
-    one = train(config, tmp_path / "one")
-    two = Run.open(tmp_path / "two")
-    assert two.config == config
-    found = weights(two)
-    for name, tensor in weights(one).items():
-        torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=3e-4)  # Muon makes rounding errors larger
-    # One writer: each line of metrics and each session once.
-    assert [(m["step"], "loss" in m) for m in two.metrics()] == [(m["step"], "loss" in m) for m in one.metrics()]
-    logged = [[m["loss"] for m in run.metrics() if "loss" in m] for run in (one, two)]
-    assert logged[1] == pytest.approx(logged[0], rel=1e-4)
-    assert len(json.loads((two.folder / "provenance.json").read_text())) == 1
-    assert Result.read(two.folder / RESULT_FILE).steps == 6
-    assert len(list(two.folder.rglob("*.safetensors"))) == 1
-
-
-@pytest.mark.parametrize("world", [1, 2, 4])
-def test_each_process_takes_its_own_part_of_a_batch(tiny_config, monkeypatch, world):
-    batch = Stream(Problem(tiny_config().data), 1, "train", 8).batch(0)
-    assert own_part(batch) is batch
-    monkeypatch.setattr("torch.distributed.is_initialized", lambda: True)
-    monkeypatch.setattr("torch.distributed.get_world_size", lambda: world)
-    parts = []
-    for rank in range(world):
-        monkeypatch.setattr("torch.distributed.get_rank", lambda rank=rank: rank)
-        parts.append(own_part(batch).sources)
-    assert [len(part) for part in parts] == [8 // world] * world
-    np.testing.assert_array_equal(np.concatenate(parts), batch.sources)
-
-
-def test_a_batch_that_cannot_be_shared_is_refused(tmp_path, tiny_config, monkeypatch):
-    monkeypatch.setenv("WORLD_SIZE", "3")
-    with pytest.raises(ValueError, match="batch_size 64 cannot be shared by 3 processes"):
-        train(tiny_config(), tmp_path / "run")
-    assert not (tmp_path / "run").exists()

@@ -1,5 +1,6 @@
 """A model in Python: load, solve, evaluate."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 import learnalg
+from learnalg.cli import main
 from learnalg.evaluation.result import Result
 from learnalg.models import build, sides
 from learnalg.problem import Problem
@@ -186,6 +188,46 @@ def test_the_model_evaluates_itself(trained, tiny_run):
     assert trained.evaluate(num=5, tolerances=(0.5,)).accuracy["l1"].keys() == {"0.5"}
 
 
+def test_a_model_is_evaluated_with_the_words_of_the_command(trained, tiny_run, capsys):
+    flags = ["--ensemble", "laplace", "--dim", "2", "--sigma-factor", "0.5", "--beam", "2", "--constrained"]
+    assert main(["evaluate", str(tiny_run.folder), "--num", "20", "--seed", "3", "--json", *flags]) == 0
+    said = json.loads(capsys.readouterr().out)
+    report = trained.evaluate(20, 3, ensemble="laplace", dim=2, sigma_factor=0.5, beam=2, constrained=True)
+    assert report.accuracy == said["accuracy"] and report.well_formed == said["well_formed"] == 1.0
+    assert report.data == said["data"] and report.data["ensemble"] == ["laplace"]
+    assert trained.evaluate(10, amplitude=3, noise=0.1).data["amplitude"] == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"ensemble": "laplacian"}, "did you mean 'laplace'"),
+        ({"dim": "two"}, "dimensions 'two'"),
+        ({"amplitude": -1}, "amplitude"),
+        ({"sigma_factor": 0}, "sigma_factor 0.0: must be positive"),
+        ({"noise": 11}, "noise 11.0"),
+    ],
+)
+def test_words_that_mean_nothing_are_refused(trained, words, says):
+    with pytest.raises(ValueError, match=says):
+        trained.evaluate(5, **words)
+
+
+def test_a_model_shows_what_it_is(trained, tiny_run, untrained):
+    assert repr(trained).startswith(f"<Model {tiny_run.folder}: transpose, dim 1-2, iid-uniform, A = 10; accuracy ")
+    assert "of the validation split)>" in repr(trained)
+    assert repr(untrained(task="svd", dim="2", symmetric=True)) == (
+        "<Model without a name: svd, dim 2, symmetric, iid-uniform, A = 10>"
+    )
+
+
+def test_released_models_are_a_table_in_a_notebook():
+    names = learnalg.released()
+    page = names._repr_html_()
+    assert page.count("<tr>") == len(names) + 1 and "<td>laplace</td>" in page
+    assert learnalg.released()[:2] == names[:2]
+
+
 @pytest.mark.parametrize("task", ["svd", "singular_values"])
 def test_models_of_symmetric_matrices_refuse_others(untrained, task):
     """They answered nonsense."""
@@ -297,7 +339,18 @@ def test_the_front_door_offers_what_the_readme_uses():
 
 def test_the_front_door_shows_its_names():
     names = dir(learnalg)
-    assert {"Model", "RunConfig", "TASKS", "Task", "load", "preset", "released", "replace_fields"} <= set(names)
+    assert {
+        "Model",
+        "Solution",
+        "linalg",
+        "RunConfig",
+        "TASKS",
+        "Task",
+        "load",
+        "preset",
+        "released",
+        "replace_fields",
+    } <= set(names)
     assert all(getattr(learnalg, name) is not None for name in names)
 
 

@@ -66,7 +66,7 @@ def _l1(x: Floats) -> Floats:
     return np.abs(x).sum(axis=(1, 2))
 
 
-def _share(part: Floats, whole: Floats) -> Floats:
+def share(part: Floats, whole: Floats) -> Floats:
     """part / whole in the L1 norm; of zero, zero is right and all else is infinitely wrong."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         a, b = _l1(part), _l1(whole)
@@ -77,7 +77,7 @@ def _share(part: Floats, whole: Floats) -> Floats:
 def _by_residual(task: Task, inputs: Floats, predicted: Floats) -> Floats:
     """By the task's own criterion, which for these tasks does not look at the solution."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return _share(*task.residual(inputs, predicted, predicted))
+        return share(*task.residual(inputs, predicted, predicted))
 
 
 def _by_solving(task: Task, inputs: Floats, predicted: Floats) -> Floats:
@@ -86,7 +86,7 @@ def _by_solving(task: Task, inputs: Floats, predicted: Floats) -> Floats:
     proven = np.full(len(inputs), np.inf)
     inputs, predicted = inputs[has_solution], predicted[has_solution]
     with np.errstate(over="ignore", invalid="ignore"):
-        proven[has_solution] = _share(*task.residual(inputs, task.solve(inputs), predicted))
+        proven[has_solution] = share(*task.residual(inputs, task.solve(inputs), predicted))
     return proven
 
 
@@ -94,7 +94,7 @@ def _orthogonal(columns: Floats) -> Floats:
     """How far from orthonormal the columns are: |H^T H - I| / |I|."""
     with np.errstate(over="ignore", invalid="ignore"):
         gram, eye = columns.swapaxes(1, 2) @ columns, eye_like(columns)
-        return _share(gram - eye, eye)
+        return share(gram - eye, eye)
 
 
 def _eigenvectors(task: Task, inputs: Floats, predicted: Floats) -> Floats:

@@ -11,12 +11,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learnalg.certify.proofs import bound
+from learnalg.certify.proofs import bound, share
 from learnalg.certify.refine import refine
 from learnalg.problems.task import Floats, Task
 
@@ -25,7 +26,7 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """Leading axes (...) are those of the stack; one problem has none."""
 
@@ -55,6 +56,35 @@ class Solution:
     def trusted(self) -> Bools:
         """(...)"""
         return np.asarray(self.residual < TRUSTED)[()]
+
+    @cached_property
+    def expected(self) -> Floats:
+        """NumPy's answers to the problems as they were given, in the layout of `matrix`; NaN where there is none."""
+        inputs = np.concatenate([flat(operand) for operand in self.operands], axis=2)
+        has_solution = self.definition.accept(inputs)
+        found = np.full(flat(self.matrix).shape, np.nan)
+        found[has_solution] = self.definition.solve(inputs[has_solution])
+        return found.reshape(self.matrix.shape)
+
+    @cached_property
+    def error(self) -> Floats:
+        """(...): the relative error (L1) beside NumPy's answers, by the criterion of the accuracy tables; NaN where
+        there are none."""
+        inputs = np.concatenate([flat(operand) for operand in self.operands], axis=2)
+        with np.errstate(over="ignore", invalid="ignore"):
+            residual, reference = self.definition.residual(inputs, flat(self.expected), flat(self.matrix))
+        found = np.where(np.isnan(flat(self.expected)).any(axis=(1, 2)), np.nan, share(residual, reference))
+        return found.reshape(self.shape)[()]
+
+    def __repr__(self) -> str:
+        from learnalg.certify.show import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from learnalg.certify.show import html
+
+        return html(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
         if isinstance(self.value, tuple):

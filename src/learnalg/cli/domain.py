@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from learnalg.config import RunConfig
-from learnalg.problem import Problem, check_lengths
+from learnalg.problem import Problem, elsewhere
 
 if TYPE_CHECKING:
     from learnalg.evaluation.evaluate import Predictions
@@ -23,15 +23,7 @@ class Domain:
     noise: float | None = None  # another input noise than in training
 
     def of(self, config: RunConfig) -> Problem:
-        changes: dict[str, Any] = {name: getattr(self, name) for name in ("ensemble", "amplitude", "dim")}
-        changes = {name: value for name, value in changes.items() if value}
-        if self.sigma_factor is not None:
-            changes["sigma_factor"] = self.sigma_factor * config.data.sigma_factor
-        if self.noise is not None:
-            changes["noise"] = self.noise
-        problem = Problem(replace(config.data, **changes))
-        check_lengths(problem, config)
-        return problem
+        return elsewhere(config, self.ensemble, self.amplitude, self.sigma_factor, self.dim, self.noise)
 
 
 @dataclass(frozen=True)

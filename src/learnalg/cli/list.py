@@ -83,13 +83,14 @@ def recipes() -> Lines:
 
 
 def models() -> Lines:
+    from learnalg.evaluation.result import percent
     from learnalg.zoo.catalog import index
 
     rows = {"model": ("problem", "sizes", "accuracy at 5 / 2 / 1 / 0.5 %", "trained on")}
     for entry in index():
         data, result = entry.problem.config, entry.result
         matrices = "+".join(data.ensemble) + (", symmetric" if data.symmetric else "")
-        accuracy = " / ".join(f"{100 * share:.1f}" for share in entry.accuracy)
+        accuracy = " / ".join(percent(share) for share in entry.accuracy)
         trained = f"{matrices}, {result.all_examples / 1e6:.2f} M examples"
         rows[entry.name] = data.task, data.dim, accuracy, trained
     widths = [max(map(len, column)) + 2 for column in zip(*rows.values(), strict=True)]

@@ -16,7 +16,7 @@ from pathlib import Path
 from learnalg.cli.bars import is_terminal
 from learnalg.cli.texts import accuracies, clock, log_line
 from learnalg.config import RunConfig
-from learnalg.evaluation.result import Point, Report, Result
+from learnalg.evaluation.result import Point, Report, Result, percent
 from learnalg.training.devices import InterruptedRunError
 from learnalg.training.watcher import Log, Silent, Watcher
 from learnalg.zoo.index import MODEL_FILE, RESULT_FILE
@@ -65,7 +65,7 @@ class Lines(Silent):
             print(f"{log.examples:,} / {self.total:,}   {log_line(log)}", flush=True)
 
     def on_evaluation(self, examples: int, report: Report) -> None:
-        well_formed = f"{100 * report.well_formed:.1f}"
+        well_formed = percent(report.well_formed)
         print(f"{examples:,} examples: accuracy at {accuracies(report)}   well-formed {well_formed}", flush=True)
 
     def on_final_evaluation(self, num: int, split: str = "validation") -> None:

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from learnalg.cli.plot import Curve, plot
 from learnalg.cli.texts import log_line, tolerance_name
-from learnalg.evaluation.result import Point, Report
+from learnalg.evaluation.result import Point, Report, percent
 from learnalg.evaluation.samples import Sample
 from learnalg.training.watcher import Log, Silent
 
@@ -121,8 +121,8 @@ class Screen(Silent):
         table.add_row("examples", *map(tolerance_name, tolerances), "well-formed", "loss", style="dim")
         for examples, report in self.reports[-SHOWN:]:
             shares = next(iter(report.accuracy.values()))
-            cells = [f"{100 * shares[key]:.1f}" for key in tolerances]
-            table.add_row(f"{examples:,}", *cells, f"{100 * report.well_formed:.1f}", f"{report.loss:.3f}")
+            cells = [percent(shares[key]) for key in tolerances]
+            table.add_row(f"{examples:,}", *cells, percent(report.well_formed), f"{report.loss:.3f}")
         return table, 1 + len(self.reports[-SHOWN:])
 
     def _samples(self, width: int) -> tuple[RenderableType, int]:

@@ -8,11 +8,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from learnalg.evaluation.result import Report, describe_matrices
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+from learnalg.evaluation.result import Report, describe_matrices, percent
 
 
 def print_report(report: Report) -> None:

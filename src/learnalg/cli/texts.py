@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from learnalg.evaluation.result import Report, percent
+
 if TYPE_CHECKING:
-    from learnalg.evaluation.result import Report
     from learnalg.training.watcher import Log
 
 
@@ -23,7 +24,7 @@ def tolerance_name(tolerance: str) -> str:
 
 def accuracies(report: Report) -> str:
     by_tolerance = next(iter(report.accuracy.values()))
-    return "  ".join(f"{100 * float(t):g}%: {100 * share:.1f}" for t, share in by_tolerance.items())
+    return "  ".join(f"{100 * float(t):g}%: {percent(share)}" for t, share in by_tolerance.items())
 
 
 def log_line(log: Log) -> str:

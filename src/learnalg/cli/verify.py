@@ -8,7 +8,7 @@ from pathlib import Path
 from learnalg.cli.flags import Names, parse
 from learnalg.cli.plugins import load_plugins
 from learnalg.config import RunConfig, to_dict
-from learnalg.evaluation.result import Report, Result, wilson
+from learnalg.evaluation.result import Report, Result, percent, wilson
 from learnalg.files import checksum, load_tensors
 from learnalg.naming import unknown
 from learnalg.zoo.index import ZOO, find_model, released, result_of
@@ -76,7 +76,7 @@ def _verify(name: str, path: Path, num: int) -> int:
     if not _agree(report, claim):
         differences.append("accuracy")
     found, said = (
-        " / ".join(f"{100 * share:.1f}" for share in next(iter(r.accuracy.values())).values()) for r in (report, claim)
+        " / ".join(percent(share) for share in next(iter(r.accuracy.values())).values()) for r in (report, claim)
     )
     verdict = f"DIFFERS in {', '.join(differences)}" if differences else "agrees"
     print(f"{name}: {found} on {num:,} examples, the result says {said}: {verdict}", flush=True)

@@ -36,6 +36,7 @@ class TrainConfig:
     init: str = ""  # run or released model to fine-tune from; NAME:encoder takes its encoder only
     examples: int = 3_000_000  # training examples
     batch_size: int = 64  # examples a step, over all processes
+    micro_batch: int = 0  # examples that a process holds at once, their gradients are added up; 0: all of its rows
     eval_every: int = 300_000  # examples between evaluations (the paper's epoch)
     eval_num: int = 1_000  # examples of each evaluation, from the validation split
     final_num: int = 10_000  # examples of the final evaluation, from the validation split
@@ -54,6 +55,10 @@ class TrainConfig:
         check_types(self)
         for name in ("examples", "batch_size", "eval_every", "eval_num", "final_num"):
             need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
+        need(
+            0 <= self.micro_batch <= self.batch_size,
+            f"micro_batch {self.micro_batch}: must be from 0 to batch_size {self.batch_size}",
+        )
         for name in ("seed", "workers", "threads", "checkpoint_seconds", "stop_tolerance"):
             need(getattr(self, name) >= 0, f"{name} {getattr(self, name)}: must not be negative")
         need(0 <= self.stop_accuracy <= 1, f"stop_accuracy {self.stop_accuracy}: a share from 0 to 1")

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from learnalg.evaluation.figures import draw_figures, predictors_of
 from learnalg.evaluation.measurements import Examples
-from learnalg.evaluation.result import describe_matrices
+from learnalg.evaluation.result import describe_matrices, percent
 from learnalg.files import write_json, write_whole
 
 SHORT = {  # so that the table fits into 80 columns
@@ -37,10 +37,6 @@ class Grid:
     header: tuple[str, ...]
     rows: list[tuple[str, ...]]
     is_detail: bool = False  # for the text, not for the terminal
-
-
-def percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -28,6 +28,7 @@ from learnalg.files import write_whole
 from learnalg.models import decoder_input
 from learnalg.problem import Problem
 from learnalg.problems.task import difference
+from learnalg.processes import join_rows, own_part, sum_up
 from learnalg.tokens.encoding import Floats, Ints
 from learnalg.tokens.tokenizer import OK, PAD, REASONS
 
@@ -126,9 +127,10 @@ def predictions_of(
     judged, values = [], []
     loss, tokens = 0.0, 0
     for batch in fixed_set(problem, num, seed, split):
-        written = predict(model, problem, batch.sources, beam_width, constrained, done=_after(batches, done))
+        part, report = own_part(batch), _after(batches, done)  # decoding takes long: each process decodes its rows
+        written = join_rows(predict(model, problem, part.sources, beam_width, constrained, done=report), len(batch))
         batch_judged, batch_values = judge(problem, batch, written)
-        batch_loss, batch_tokens = teacher_forced(model, batch)
+        batch_loss, batch_tokens = sum_up(np.array(teacher_forced(model, part)))
         batches.append(batch)
         judged.append(batch_judged)
         values.append(batch_values)

@@ -32,6 +32,14 @@ def wilson(share: float, num: int, z: float = 1.959964) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
+def percent(share: float | None) -> str:
+    """One decimal; two where one would make 100.0 of less than all. '-' for none."""
+    if share is None:
+        return "-"
+    text = f"{100 * share:.1f}"
+    return f"{math.floor(10_000 * share) / 100:.2f}" if text == "100.0" and share < 1 else text
+
+
 @dataclass(frozen=True)
 class Part:
     """Of a report, the examples of one size or one task."""

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from learnalg.tokens.encoding import Floats
 from learnalg.tokens.tokenizer import REASONS
@@ -24,6 +24,15 @@ class Sample:
     prediction: Floats | None  # none: it is not a matrix of the right shape, and `reason` says why
     error: float  # relative, in L1, by the task's criterion
     reason: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """What a run keeps of it: four digits of each coefficient."""
+        prediction = None if self.prediction is None else _short(self.prediction)
+        return {"task": self.task, "solution": _short(self.solution), "prediction": prediction, "reason": self.reason}
+
+
+def _short(matrix: Floats) -> list[list[float]]:
+    return [[float(f"{value:.4g}") for value in row] for row in matrix]
 
 
 def samples_of(predictions: Predictions, num: int) -> list[Sample]:

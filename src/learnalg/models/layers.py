@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from learnalg.config import ModelConfig
+from learnalg.models.dropout import Dropout
 from learnalg.models.grid import NUM_RELATIONS
 
 
@@ -166,7 +167,7 @@ class Sublayer(nn.Module):
         super().__init__()
         self.pre = config.norm == "pre"
         self.norm = make_norm(config, dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def enter(self, x: Tensor) -> Tensor:
         return self.norm(x) if self.pre else x

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
+from learnalg.models.dropout import Dropout
 from learnalg.models.embeddings import EMBEDDINGS, POSITIONS
 from learnalg.models.grid import Coordinates, Grid, Layout, relations
 from learnalg.models.layers import Attention, Bias, FeedForward, Sublayer, make_final_norm, make_norm
@@ -200,7 +201,7 @@ class Embed(nn.Module):
         self.words = EMBEDDINGS[kind](side, dim)  # released weights have this name
         self.positions = POSITIONS[positions](side, dim, config.max_positions, shift)
         self.norm = make_norm(config, dim) if config.norm == "post" else nn.Identity()
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, tokens_BL: Tensor, last_only: bool = False) -> Tensor:
         positions = self.positions(tokens_BL, last_only)  # (L, D) or (B, L, D)

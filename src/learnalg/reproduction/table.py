@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from learnalg.evaluation.result import Part, Point, Report, Result, wilson
+from learnalg.evaluation.result import Part, Point, Report, Result, percent, wilson
 from learnalg.reproduction.experiment import Cell, Experiment, Shown, paper_table
 from learnalg.reproduction.results import load_computed, load_result
 
@@ -54,7 +54,9 @@ class Number:
         if any(map(math.isnan, self.ours)):
             return "never"
         spread = f" ± {statistics.stdev(self.ours):.{self.digits}f}" if len(self.ours) > 1 else ""
-        return f"{statistics.fmean(self.ours):.{self.digits}f}{spread}"
+        mean = statistics.fmean(self.ours)
+        # As in every table: less than all is never 100.0.
+        return f"{percent(mean / 100) if self.digits == 1 else format(mean, f'.{self.digits}f')}{spread}"
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def best_of(table: Table) -> tuple[str, str]:
     if not filled:
         return "", ""
     best = max(filled, key=lambda number: statistics.fmean(number.ours))
-    return f"{statistics.fmean(best.ours):.1f}", str(best.paper)
+    return percent(statistics.fmean(best.ours) / 100), str(best.paper)
 
 
 def as_markdown(table: Table) -> str:

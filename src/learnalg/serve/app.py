@@ -46,7 +46,7 @@ def build_app(runs: Runs, paper: Paper, port: int, prepare: Callable[[], None] |
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    light, quick, slow = Work(4, 200, 60.0), Work(2, 200, 30.0, prepare), Work(1, 20, 90.0, prepare)
+    light, quick, slow = Work(4, 200, 60.0), Work(2, 200, 60.0, prepare), Work(1, 20, 90.0, prepare)
     site = Site(runs, Models(runs), paper, light, quick, slow, templates)
 
     def bound(answer: Answer) -> Callable[[Request], Awaitable[Response]]:

@@ -18,6 +18,8 @@ from learnalg.serve.site import Answer, Site
 from learnalg.zoo.cards import describe_network, describe_problem, hints
 
 MOST_COMPARED = NUM_COLORS
+MOST_SAMPLE = 4_000  # characters of a matrix
+NUM_EVALUATIONS = 8  # whose samples are shown, the last ones
 TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
 IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # matplotlib's SVG has styles inside
 
@@ -129,17 +131,19 @@ def samples_of(run: Run) -> dict[str, Any] | None:
     if not kept:
         return None
     last = kept[-1][1]
-    rows = [(examples, [_sample(s, "prediction") for s in samples]) for examples, samples in kept[-8:]]
+    rows = [(examples, [_sample(s, "prediction") for s in samples]) for examples, samples in kept[-NUM_EVALUATIONS:]]
     truth = [_sample(sample, "solution") for sample in last]
     return {"run": run.name, "names": [f"example {k + 1}" for k in range(len(last))], "rows": rows, "truth": truth}
 
 
 def _sample(sample: Any, key: str) -> str:
     """A matrix in lines, or why there is none."""
-    value = sample.get(key) if isinstance(sample, dict) else None
     try:
-        return "\n".join("  ".join(f"{float(x):.4g}" for x in row) for row in value or ())[:2000] or sample["reason"]
-    except (TypeError, ValueError, KeyError):
+        cells = [[f"{float(value):.4g}" for value in row] for row in sample[key] or ()]
+        width = max((len(cell) for row in cells for cell in row), default=0)
+        lines = ("  ".join(f"{cell:>{width}}" for cell in row) for row in cells)
+        return "\n".join(lines)[:MOST_SAMPLE] or str(sample["reason"])[:MOST_SAMPLE]
+    except (TypeError, ValueError, KeyError, IndexError):
         return ""
 
 

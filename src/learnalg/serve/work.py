@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
 _local = threading.local()
+WORKING = 2 / 3  # of the time limit: long work ends by itself before it is given up
 
 
 class BusyError(Exception):
@@ -36,7 +37,7 @@ class Work:
         if self.num >= self.most:
             raise BusyError(f"{self.num} others are waiting: try again in a moment")
         self.num += 1
-        limit = time.monotonic() + self.seconds
+        limit = time.monotonic() + WORKING * self.seconds
         future: Future[Answer] = self.pool.submit(self._do, limit, function, arguments)
         loop = asyncio.get_running_loop()
         future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._done))

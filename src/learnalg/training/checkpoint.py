@@ -13,27 +13,26 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import torch.distributed as dist
 from torch import Tensor
 
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.files import load_tensors, save_tensors, write_whole
 from learnalg.naming import unknown
+from learnalg.processes import num_processes
 
 # A run keeps its last two checkpoints: checkpoints/00001200.ckpt with 00001200.json beside it.
 KEPT = 2
 IDENTITY = ("config", "version", "processes")  # what may differ between a checkpoint and the run that resumes
-MAY_CHANGE = ("train.examples", "train.skip_nonfinite")  # `learnalg resume` changes these, and checks them
+MAY_CHANGE = ("train.examples", "train.threads", "train.skip_nonfinite")  # `learnalg resume` changes these
 
 
 def identity(config: RunConfig) -> dict[str, str]:
     """What a checkpoint says of the run that writes it."""
     versions = {name: importlib.metadata.version(name) for name in ("learnalg", "torch")}
-    processes = dist.get_world_size() if dist.is_initialized() else 1
     return {
         "config": json.dumps(to_dict(config)),
         "version": json.dumps(versions),
-        "processes": json.dumps(processes),
+        "processes": json.dumps(num_processes()),
     }
 
 

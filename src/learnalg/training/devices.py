@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import torch
 import torch.distributed as dist
+from torch.distributed.rendezvous import rendezvous
 
 from learnalg.config import RunConfig
-from learnalg.data import Batch, shard
 from learnalg.models.cpu import suits_onednn
 from learnalg.naming import unknown
+from learnalg.processes import highest
+from learnalg.training.heartbeat import watch_others
+
+_RUNS = itertools.count()
 
 
 class InterruptedRunError(Exception):
@@ -92,11 +99,7 @@ class Signals:
 
     def received(self) -> int:
         """Agreed by all processes, so that none waits for one that has stopped."""
-        if not dist.is_initialized():
-            return self.number
-        number = torch.tensor(self.number)
-        dist.all_reduce(number, dist.ReduceOp.MAX)
-        return int(number)
+        return highest(self.number)
 
 
 @contextmanager
@@ -115,7 +118,7 @@ def catch_signals() -> Iterator[Signals]:
 
 
 @contextmanager
-def join_processes(config: RunConfig) -> Iterator[torch.device]:
+def join_processes(config: RunConfig, folder: Path) -> Iterator[torch.device]:
     """This process's device; under torchrun also the group of all processes."""
     prepare_cpu()
     device = pick_device(config.train.device)
@@ -123,33 +126,26 @@ def join_processes(config: RunConfig) -> Iterator[torch.device]:
     if world == 1:
         yield device
         return
-    if config.train.batch_size % world:
+    if config.train.batch_size < world:
         raise ValueError(f"batch_size {config.train.batch_size} cannot be shared by {world} processes")
     if device.type == "cuda":
         if ":" in str(device):
             raise ValueError(f"device {device}: under torchrun each process takes its own, say cuda")
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
-    # Gradients go by NCCL; counts and signals stay on the CPU and go by gloo.
-    dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
+    store, rank, world = next(rendezvous("env://"))
+    store = dist.PrefixStore(f"run-{next(_RUNS)}", store)  # a process may train several runs, one after the other
+    # Gradients go by NCCL; counts and signals stay on the CPU and go by gloo. Whoever waits for another process waits
+    # as long as that one lives: `watch_others` knows.
+    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
+    dist.init_process_group(backend, store=store, rank=rank, world_size=world, timeout=timedelta(days=30))
     try:
-        yield device
+        with watch_others(store, rank, world, folder):
+            yield device
     finally:
         dist.destroy_process_group()
 
 
-def dropout_seed(seed: int, step: int) -> int:
-    """A generator for each step and process, so that dropout has no state to keep."""
-    rank = dist.get_rank() if dist.is_initialized() else 0
-    return int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0])
-
-
-def is_first() -> bool:
-    return not dist.is_initialized() or dist.get_rank() == 0
-
-
-def own_part(batch: Batch) -> Batch:
-    if not dist.is_initialized():
-        return batch
-    size = len(batch) // dist.get_world_size()
-    return shard(batch, dist.get_rank() * size, (dist.get_rank() + 1) * size)
+def dropout_seed(seed: int, step: int, first_row: int = 0) -> int:
+    """A generator for each step, so that dropout has no state to keep."""
+    return int(np.random.SeedSequence([seed, step, first_row]).generate_state(1, np.uint64)[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnalg.config import to_dict
-from learnalg.training.devices import is_first
+from learnalg.processes import is_first
 from learnalg.training.loggers import LOGGERS, Logger, scalars
 from learnalg.training.run import Run
 

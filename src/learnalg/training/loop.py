@@ -3,8 +3,8 @@
     >>> run = train(replace_fields(preset("fast"), task="add", dim="2", examples=20_000), Path("runs/add2"))
 
 A run is a function of its config: batch i comes from the stream, the learning rate from the step, dropout from
-(seed, step, process). So a run that was stopped, by Ctrl-C, a signal or a power cut, and resumed has the weights of one
-that was not. Under torchrun each process takes its share of every batch, and the first one writes.
+(seed, step). So a run that was stopped, by Ctrl-C, a signal or a power cut, and resumed has the weights of one that was
+not. Under torchrun each process takes its rows of every batch and of every evaluation, and the first one writes.
 
 A run looks at the validation split only. The test split is for `learnalg evaluate` and `learnalg release`.
 """
@@ -20,7 +20,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from learnalg.config import RunConfig, replace_fields
@@ -31,6 +30,7 @@ from learnalg.evaluation.samples import samples_of
 from learnalg.files import checksum
 from learnalg.models.weights import save_model, set_weights
 from learnalg.problem import Problem
+from learnalg.processes import highest, is_first, like_first, wait_for_all
 from learnalg.training.budget import with_budget
 from learnalg.training.checkpoint import (
     check_identity,
@@ -44,9 +44,7 @@ from learnalg.training.devices import (
     InterruptedRunError,
     bf16_pays,
     catch_signals,
-    is_first,
     join_processes,
-    own_part,
 )
 from learnalg.training.flops import flops_per_example
 from learnalg.training.journal import Journal
@@ -67,7 +65,7 @@ FINAL_TOLERANCES = (*TOLERANCES, 0.0)  # 0: exact, which is what the paper count
 
 def train(config: RunConfig, out: Path, watcher: Watcher | None = None) -> Run:
     """A new run in the folder `out`: checks, the weights to start from, all steps, the result."""
-    with join_processes(config) as device:
+    with join_processes(config, out) as device:
         config = settle(config, device)
         check_before_start(config, out)
         state = new_state(config, device)
@@ -97,7 +95,7 @@ def resume(
     if is_finished(folder):
         return run
     check_logger(run.config.train.logger)
-    with join_processes(run.config) as device, _by_first(run.locked()):
+    with join_processes(run.config, folder) as device, _by_first(run.locked()):
         tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
         check_identity(metadata, run.config, despite)
         run = replace(run, config=_resumed_config(run.config, metadata, examples, skip_nonfinite))
@@ -142,9 +140,7 @@ def _by_first(work: AbstractContextManager[None]) -> Iterator[None]:
                 stack.enter_context(work)
             except (ValueError, OSError) as refused:
                 error = refused
-        failed = torch.tensor(int(error is not None))
-        if dist.is_initialized():
-            dist.broadcast(failed, 0)
+        failed = highest(int(error is not None))
         if error is not None:
             raise error
         if failed:
@@ -161,19 +157,18 @@ def settle(config: RunConfig, device: torch.device) -> RunConfig:
     torch.set_num_threads(config.train.threads)
     widest = max(config.model.width("encoder"), config.model.width("decoder"))
     pays = torch.tensor(int(bf16_pays(device, widest)))
-    if dist.is_initialized():
-        dist.broadcast(pays, 0)  # each measured for itself
+    like_first([pays])  # each measured for itself
     return replace_fields(config, precision="bf16" if pays else "fp32")
 
 
 def _to_the_end(run: Run, state: TrainState, watcher: Watcher) -> Run:
     """All steps that are left, then the result."""
+    like_first([*state.model.state_dict().values()])
     _take_steps(run, state, watcher)
     if is_first():
         watcher.on_final_evaluation(run.config.train.final_num)
-        _write_result(run, state, watcher)
-    if dist.is_initialized():
-        dist.barrier()  # nobody leaves before the first process is done
+    _write_result(run, state, watcher)
+    wait_for_all()  # nobody leaves before the first process is done
     return run
 
 
@@ -194,7 +189,7 @@ def _take_steps(run: Run, state: TrainState, watcher: Watcher) -> None:
                 return
             if number:
                 raise InterruptedRunError(number, state.step)
-            batch = own_part(next(batches))
+            batch = next(batches)
             _step(run, state, batch)
             state.seconds = before + time.monotonic() - started
             is_last = state.step == config.num_steps
@@ -251,32 +246,30 @@ def _log(run: Run, state: TrainState, journal: Journal, pace: Pace, watcher: Wat
 
 
 def _validate(run: Run, state: TrainState, journal: Journal, pace: Pace, watcher: Watcher) -> bool:
-    """Evaluates on the validation set. Returns whether the criterion to stop early is met, agreed by all processes."""
-    config, reached = run.config.train, torch.zeros(1)
+    """Evaluates on the validation set, shared by all processes. Returns whether the criterion to stop early is met."""
+    config = run.config.train
+    wanted = tuple(dict.fromkeys((*TOLERANCES, config.stop_tolerance)))
+    with pace.paused():  # evaluation is not training time
+        predictions = predictions_of(state.model, Problem(run.config.data), config.eval_num, config.seed, split="valid")
+        report = report_of(predictions, wanted)
     if is_first():
-        wanted = tuple(dict.fromkeys((*TOLERANCES, config.stop_tolerance)))
-        problem = Problem(run.config.data)
-        with pace.paused():  # evaluation is not training time
-            predictions = predictions_of(state.model, problem, config.eval_num, config.seed, split="valid")
-            report = report_of(predictions, wanted)
         pace.evaluation_seconds = report.seconds / report.num
         values = {"valid_loss": report.loss, "accuracy": report.accuracy, "well_formed": report.well_formed}
         if len(report.by_dimension) > 1:
             values["by_dimension"] = {size: part.accuracy["l1"] for size, part in report.by_dimension.items()}
+        samples = samples_of(predictions, NUM_SAMPLES)
+        values["samples"] = [sample.as_json() for sample in samples]
         journal.add(state.step, state.seconds, values)
         watcher.on_evaluation(state.step * config.batch_size, report)
-        watcher.on_samples(samples_of(predictions, NUM_SAMPLES))
-        share = report.accuracy["l1"][str(config.stop_tolerance)]
-        reached[0] = bool(config.stop_accuracy) and share >= config.stop_accuracy
-    if dist.is_initialized():
-        dist.broadcast(reached, 0)
-    return bool(reached)
+        watcher.on_samples(samples)
+    share = report.accuracy["l1"][str(config.stop_tolerance)]
+    return bool(highest(int(bool(config.stop_accuracy) and share >= config.stop_accuracy)))
 
 
 def _write_result(run: Run, state: TrainState, watcher: Watcher) -> None:
     """Writes the weights, evaluates them, and writes the result, with the SHA-256 of the weights' file."""
     config = run.config
-    sha256 = save_model(run.folder / MODEL_FILE, config, state.model, step=state.step)
+    sha256 = save_model(run.folder / MODEL_FILE, config, state.model, step=state.step) if is_first() else ""
     report = evaluate(
         state.model,
         Problem(config.data),
@@ -286,6 +279,8 @@ def _write_result(run: Run, state: TrainState, watcher: Watcher) -> None:
         split="valid",
         done=watcher.on_evaluated,
     )
+    if not is_first():
+        return
     sessions = run.sessions()
     origin = sessions[0].get("origin")
     result = Result(

@@ -59,7 +59,7 @@ def replay(folder: Path, step: int) -> Replay:
     config = run.config
     if not 1 <= step <= config.train.num_steps:
         raise ValueError(f"step {step}: the run has steps 1 to {config.train.num_steps:,}")
-    with join_processes(config) as device:
+    with join_processes(config, folder) as device:
         state, data = new_state(config, device), TrainingData(config)
         before = [path for path in list_checkpoints(run.checkpoints) if int(path.stem) < step]
         if before:

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from learnalg.config import RunConfig
-from learnalg.data import Batch, Stream
+from learnalg.data import Batch, Stream, shard
 from learnalg.models import build, decoder_input, sides
+from learnalg.models.dropout import rows_of_batch
 from learnalg.models.outputs import Part
 from learnalg.models.weights import set_weights
 from learnalg.problem import Problem
+from learnalg.processes import own_rows, sum_gradients
 from learnalg.tokens.tokenizer import PAD
 from learnalg.training.devices import dropout_seed
 from learnalg.training.loss import SoftTargets, sequence_loss
@@ -37,7 +37,7 @@ class TrainState:
     optimizer: Optimizer
     soft: SoftTargets | None
     device: torch.device
-    forward: nn.Module  # the model itself, or wrapped by compile or DDP
+    forward: nn.Module  # the model itself, or compiled
     step: int = 0
     seconds: float = 0.0
     loss_sum: float = 0.0  # since the last log
@@ -67,8 +67,6 @@ def new_state(config: RunConfig, device: torch.device) -> TrainState:
     written = torch.from_numpy(problem.tokenizers[1].written).to(device)
     soft = SoftTargets(written, config.optim.soft_width) if config.optim.soft_width else None
     forward: Any = torch.compile(model) if config.train.compile else model
-    if dist.is_initialized():
-        forward = DistributedDataParallel(forward, device_ids=[device.index] if device.type == "cuda" else None)
     return TrainState(config, model, optimizer, soft, device, forward)
 
 
@@ -86,7 +84,7 @@ def set_first_weights(state: TrainState) -> None:
 
 
 def train_step(state: TrainState, batch: Batch) -> None:
-    """One step on one batch, or on this process's part of it. Weights move if loss and gradient are finite."""
+    """One step on one batch, of which each process takes its rows. Weights move if loss and gradient are finite."""
     total, num_tokens = compute_gradient(state, batch)
     if not math.isfinite(total):
         state.optimizer.drop_gradients()
@@ -102,30 +100,39 @@ def train_step(state: TrainState, batch: Batch) -> None:
 
 
 def compute_gradient(state: TrainState, batch: Batch) -> tuple[float, int]:
-    """Leaves the gradient of the mean loss in the parameters. Returns the summed loss and the number of tokens, of all
-    processes."""
-    source_BS = torch.from_numpy(batch.sources).to(state.device)
-    target_BT = torch.from_numpy(batch.targets).to(state.device)
+    """Leaves the gradient of the mean loss in the parameters. Returns the summed loss and the number of tokens. Both
+    are of the whole batch, whatever this process's rows are, and in how many parts it takes them."""
+    num_tokens = int((batch.targets != PAD).sum())
+    start, stop = own_rows(len(batch))
+    size = state.config.train.micro_batch or len(batch)
+    total = torch.zeros((), device=state.device)
+    for first in range(start, stop, size):
+        total += _add_gradient(state, batch, first, min(first + size, stop), num_tokens)
+    total = sum_gradients([p.grad for p in state.optimizer.params if p.grad is not None], total)
+    return float(total), num_tokens
+
+
+def _add_gradient(state: TrainState, batch: Batch, first: int, stop: int, num_tokens: int) -> Tensor:
+    """Of these rows of a batch. Returns their summed loss."""
+    config, num = state.config, len(batch)
+    part = batch if stop - first == num else shard(batch, first, stop)
+    source_BS = torch.from_numpy(part.sources).to(state.device)
+    target_BT = torch.from_numpy(part.targets).to(state.device)
     read_BT = decoder_input(target_BT)
-    num_tokens = torch.tensor(float((batch.targets != PAD).sum()))
-    if state.config.model.dropout:
-        torch.manual_seed(dropout_seed(state.config.train.seed, state.step))
-    with torch.autocast(state.device.type, torch.bfloat16, enabled=state.config.train.precision == "bf16"):
-        parts: list[Part] = state.forward(source_BS, read_BT, bool((batch.sources == PAD).any()), in_parts=True)
+    with (
+        rows_of_batch(state.model, first, len(part), num) as is_shared,
+        torch.autocast(state.device.type, torch.bfloat16, enabled=config.train.precision == "bf16"),
+    ):
+        if config.model.dropout:
+            torch.manual_seed(dropout_seed(config.train.seed, state.step, 0 if is_shared else first))
+        parts: list[Part] = state.forward(source_BS, read_BT, bool((part.sources == PAD).any()), in_parts=True)
     loss_sum = sequence_loss(parts, target_BT, PAD, state.soft)
-    world = 1
-    if dist.is_initialized():  # gradients are averaged over processes: divide by the mean number of tokens
-        world = dist.get_world_size()
-        dist.all_reduce(num_tokens)
-    loss = loss_sum * (world / float(num_tokens))
+    loss = loss_sum * (1 / num_tokens)
     auxiliary = state.model.auxiliary_loss(source_BS, read_BT)
     if auxiliary is not None:
-        loss = loss + auxiliary
+        loss = loss + auxiliary * (len(part) / num)  # a mean over examples
     loss.backward()
-    total = loss_sum.detach().cpu()
-    if dist.is_initialized():
-        dist.all_reduce(total)
-    return float(total), int(num_tokens)
+    return loss_sum.detach()
 
 
 @torch.no_grad()

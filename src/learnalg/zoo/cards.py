@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from learnalg.config import DataConfig, ModelConfig, RunConfig
-from learnalg.evaluation.result import Report, Result
+from learnalg.evaluation.result import Report, Result, percent
 from learnalg.recipes import recipes
 
 
@@ -22,7 +22,7 @@ def card(name: str, result: Result) -> str:
         "Recipe": f"`src/learnalg/recipes/{name}.toml`." if name in recipes() else "none.",
         "Notes": result.note,
         "Test": f"{report.num:,} examples of the {report.split} split (seed {report.seed}), greedy decoding, "
-        f"{100 * report.well_formed:.1f} % well-formed. Out of distribution, and at other sizes, accuracy is lower: "
+        f"{percent(report.well_formed)} % well-formed. Out of distribution, and at other sizes, accuracy is lower: "
         f"`learnalg evaluate {name} --sigma-factor 2`.",
         "SHA-256": f"`{result.sha256}`. `learnalg verify {name}` checks it and the accuracy.",
         "Uncommitted": result.provenance.get("uncommitted", ""),
@@ -46,9 +46,9 @@ def accuracy_table(report: Report, tests: Mapping[str, Report] | None = None) ->
     table = [
         ["tolerance", *(f"{100 * float(t):g} %" if float(t) else "exact" for t in tolerances)],
         ["---"] * (len(tolerances) + 1),
-        ["accuracy (L1), %", *(f"{100 * shares[t]:.1f}" for t in tolerances)],
+        ["accuracy (L1), %", *(percent(shares[t]) for t in tolerances)],
         *(
-            [f"{size} alone", *(f"{100 * report.accuracy['l1'][t]:.1f}" for t in tolerances)]
+            [f"{size} alone", *(percent(report.accuracy["l1"][t]) for t in tolerances)]
             for size, report in (tests or {}).items()
         ),
     ]
@@ -120,7 +120,7 @@ def table_of_cards(results: Mapping[str, Result], folder: str) -> str:
                 f"{data.input_encoding.upper()}, {data.output_encoding.upper()}",
                 f"{model.encoder_layers}/{model.decoder_layers} layers, {model.width('encoder')} dimensions",
                 f"{result.parameters:,}",
-                " / ".join(f"{100 * shares[t]:.1f}" for t in ("0.05", "0.02", "0.01", "0.005")),
+                " / ".join(percent(shares[t]) for t in ("0.05", "0.02", "0.01", "0.005")),
             ]
         )
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 
 from learnalg.evaluation.result import Result
 from learnalg.files import results_folder
 from learnalg.problem import Problem
-from learnalg.zoo.index import released
+from learnalg.zoo.index import released as names_in_zoo
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,29 @@ class Entry:
         return tuple(self.result.report.accuracy["l1"][t] for t in ("0.05", "0.02", "0.01", "0.005"))
 
 
+class Names(list[str]):
+    """Names of models; a notebook shows a table of them."""
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for entry in index():
+            if entry.name in self:
+                data = entry.problem.config
+                accuracy = " / ".join(f"{100 * share:.1f}" for share in entry.accuracy)
+                cells = (entry.name, data.task, data.dim, " + ".join(data.ensemble), accuracy)
+                rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+        head = ("model", "task", "dim", "matrices", "accuracy at 5 / 2 / 1 / 0.5 %")
+        return f"<table><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>{''.join(rows)}</table>"
+
+
+def released() -> Names:
+    """The names of the released models."""
+    return Names(names_in_zoo())
+
+
 def index() -> list[Entry]:
     """Every released model that has a result."""
-    paths = ((name, results_folder() / f"{name}.json") for name in released())
+    paths = ((name, results_folder() / f"{name}.json") for name in names_in_zoo())
     return [Entry(name, Result.read(path)) for name, path in paths if path.is_file()]
 
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from learnalg.config import RunConfig, to_dict
 from learnalg.evaluation.evaluate import TOLERANCES, Done, evaluate, ignore
-from learnalg.evaluation.result import Report, Result, describe_matrices
+from learnalg.evaluation.result import Report, Result, describe_matrices, percent
 from learnalg.files import write_json, write_whole
 from learnalg.models.weights import FORMAT, save_model
 from learnalg.problem import Problem
@@ -111,7 +111,7 @@ model-index:
         "Commit": f"`{result.provenance.get('commit') or 'none'}`" if result is not None else "",
         "Notes": note or (result.note if result is not None else ""),
         "Test": f"{report.num:,} examples of the {report.split} split (seed {report.seed}), greedy decoding, "
-        f"{100 * report.well_formed:.1f} % well-formed.",
+        f"{percent(report.well_formed)} % well-formed.",
     }
     body = [
         f"# {name}",

@@ -4,7 +4,7 @@
 >>> model = learnalg.load("eigenvalues-3")
 >>> solution = model.solve(A)             # any leading shape
 >>> solution.value, solution.trusted      # (..., n, 1), and whether the error is proven to be below 5 %
->>> model.evaluate(num=1000).accuracy["l1"]["0.05"]
+>>> model.evaluate(num=1000, ensemble="laplace").accuracy["l1"]["0.05"]
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from learnalg.certify.scaling import from_unit, multiplied, scaled, to_unit
 from learnalg.certify.solution import Solution
 from learnalg.config import RunConfig
 from learnalg.evaluation.decode import Grammar, greedy
-from learnalg.evaluation.evaluate import evaluate
-from learnalg.evaluation.result import Report
-from learnalg.problem import Problem
+from learnalg.evaluation.evaluate import TOLERANCES, evaluate
+from learnalg.evaluation.result import VERSION, Report, Result
+from learnalg.files import read_json
+from learnalg.problem import Problem, elsewhere
 from learnalg.tokens.encoding import Floats, Ints
 from learnalg.tokens.tokenizer import OK
+from learnalg.zoo.index import find_model, result_of
 from learnalg.zoo.load import load_model
 from learnalg.zoo.operands import check_operands, training_factors
 
@@ -37,8 +39,10 @@ PORTION_TOKENS = 20_000
 
 
 class Model:
-    def __init__(self, config: RunConfig, module: nn.Module, name: str = "") -> None:
-        self.config, self.module, self.problem, self.name = config, module, Problem(config.data), name
+    def __init__(self, config: RunConfig, module: nn.Module, name: str = "", report: Report | None = None) -> None:
+        """`report` is that of its result."""
+        self.config, self.module, self.problem = config, module, Problem(config.data)
+        self.name, self.report = name, report
 
     def solve(
         self, *operands: ArrayLike, task: str = "", rescale: bool = True, allow_outside: bool = False
@@ -128,11 +132,44 @@ class Model:
             "seconds": found.seconds,
         }
 
-    def evaluate(self, num: int = 10_000, seed: int = 0, **arguments: Any) -> Report:
-        """As `learnalg evaluate`, on matrices like those of its training."""
-        return evaluate(self.module, self.problem, num, seed, **arguments)
+    def evaluate(
+        self,
+        num: int = 10_000,
+        seed: int = 0,
+        *,
+        tolerances: tuple[float, ...] = TOLERANCES,
+        norms: tuple[str, ...] = ("l1", "l2", "linf"),
+        ensemble: str | tuple[str, ...] = (),
+        amplitude: float | tuple[float, ...] = (),
+        sigma_factor: float | None = None,
+        dim: str | int = "",
+        noise: float | None = None,
+        split: str = "test",
+        beam: int = 1,
+        constrained: bool = False,
+    ) -> Report:
+        """As `learnalg evaluate`, with the words of its flags; without them on matrices like those of the training."""
+        problem = elsewhere(self.config, ensemble, amplitude, sigma_factor, dim, noise)
+        return evaluate(self.module, problem, num, seed, tolerances, norms, split, beam, constrained)
+
+    def __repr__(self) -> str:
+        """Problem, sizes, ensemble, accuracy."""
+        data = self.config.data
+        amplitude = " to ".join(f"{a:g}" for a in data.amplitude)
+        matrices = f"dim {data.dim}{', symmetric' * data.symmetric}, {' + '.join(data.ensemble)}, A = {amplitude}"
+        text = f"{data.task}, {matrices}"
+        if self.report is not None:
+            shares = {float(t): share for t, share in self.report.accuracy.get("l1", {}).items() if float(t)}
+            accuracy = " / ".join(f"{100 * share:.1f}" for share in shares.values())
+            at = " / ".join(f"{100 * tolerance:g}" for tolerance in shares)
+            split = "validation" if self.report.split == "valid" else self.report.split
+            text += f"; accuracy {accuracy} % at {at} % ({self.report.num:,} of the {split} split)"
+        return f"<Model {self.name or 'without a name'}: {text}>"
 
 
 def load(name: str | Path) -> Model:
     """A run's folder, a .safetensors file, a .pth file of the paper's code, or a released model by its name."""
-    return Model(*load_model(name), name=str(name))
+    config, module = load_model(name)
+    result = result_of(find_model(name))
+    is_known = result.is_file() and read_json(result).get("version") == VERSION
+    return Model(config, module, name=str(name), report=Result.read(result).report if is_known else None)

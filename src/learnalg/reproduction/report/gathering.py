@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from learnalg.evaluation.result import Result
+from learnalg.evaluation.result import Result, percent
 from learnalg.reproduction.experiment import Cell, Experiment, findings, paper_numbers, paper_table
 from learnalg.reproduction.report.comparing import HIGHER, NEITHER, Comparison, compare, direction_of
 from learnalg.reproduction.report.drawing import draw
@@ -245,7 +245,7 @@ def paper_runs(experiments: Mapping[str, Experiment], root: Path) -> list[PaperR
 def _paper_run(experiment: Experiment, cell: Cell, result: Result) -> PaperRun:
     def shares(accuracy: Mapping[str, float]) -> tuple[str, str]:
         at_5, exact = accuracy["0.05"], accuracy.get("0.0")
-        return f"{100 * at_5:.1f}", "" if exact is None else f"{100 * exact:.1f}"
+        return percent(at_5), "" if exact is None else percent(exact)
 
     points = [(f"{point.examples:,}", *shares(point.accuracy["l1"])) for point in result.curve]
     points.append((f"test split, {result.report.num:,}", *shares(result.report.accuracy["l1"])))
@@ -277,7 +277,7 @@ def released_models(results: Mapping[str, Result]) -> list[ReleasedModel]:
                 problem.title if problem else f"{result.config.data.task.replace('_', ' ')} {result.config.data.dim}",
                 describe_network(result.config.model),
                 f"{result.parameters:,}",
-                tuple(f"{100 * shares[tolerance]:.1f}" for tolerance in TOLERANCES),
+                tuple(percent(shares[tolerance]) for tolerance in TOLERANCES),
                 f"{papers} ({100 * shares['0.0']:.2f} ours)" if problem and problem.is_exact else papers,
                 measured(result),
             )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from learnalg.evaluation.result import Result
+from learnalg.evaluation.result import Result, percent
 from learnalg.reproduction.experiment import paper_numbers
 
 TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
@@ -98,8 +98,8 @@ def records_table(results: Mapping[str, Result]) -> str:
 def _ours(result: Result, problem: Problem | None) -> str:
     shares = result.report.accuracy["l1"]
     if problem and problem.is_exact:
-        return f"{100 * shares['0.0']:.1f} exact"
-    return " / ".join(f"{100 * shares[t]:.1f}" for t in TOLERANCES)
+        return f"{percent(shares['0.0'])} exact"
+    return " / ".join(percent(shares[t]) for t in TOLERANCES)
 
 
 def _examples(result: Result) -> str:
