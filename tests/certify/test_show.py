@@ -53,7 +53,7 @@ class Balance(HTMLParser):
 @pytest.mark.parametrize(
     ("solution", "says"),
     [
-        (solved(1.01).reshaped(()), "trusted, error proven to be below 1 %, confidence 0.25>"),
+        (solved(1.0101).reshaped(()), "trusted, error proven to be below 1.1 %, confidence 0.25>"),
         (solved(1.2).reshaped(()), "not trusted, error proven to be below 20 %"),
         (solved(np.nan).reshaped(()), "not trusted, nothing proven of its error"),
         (

@@ -9,8 +9,9 @@ from learnalg.config.presets import preset
 from learnalg.evaluation.result import Origin, Result
 from learnalg.files import checksum, results_folder
 from learnalg.recipes import recipes
-from learnalg.zoo.cards import card, hints
+from learnalg.zoo.cards import card, describe_refined, describe_verdict, hints
 from learnalg.zoo.load import ZOO, released
+from learnalg.zoo.verdict import Counts, Refined, Verdict
 
 
 @pytest.mark.parametrize("name", released())
@@ -39,6 +40,16 @@ def test_a_card_says_what_a_model_started_from():
     text = card("eigenvalues-5", started)
     assert "the encoder of other: 301,000 examples and 25 minutes in all" in text
     assert "started from" not in card("eigenvalues-5", result)
+
+
+def test_a_card_says_how_far_verdicts_can_be_believed():
+    sets = Counts("test split", True, 1000, 900, 900, 900), Counts("positive-1", False, 100, 50, 40, 40)
+    text = describe_verdict(Verdict("tiny", "", sets, None, {}))
+    assert text.startswith("of the answers that are trusted, 100.0 % are right in distribution and 100.0 % out of it")
+    assert "of the right ones, 100.0 and 80.0 % are trusted" in text and "90.0 and 50.0 % are." in text
+    refined = Refined("tiny", "", "inverse", 10_000, 9_990, 9_980, 0, 1e-13, 4.5, 16.0, 0, {})
+    assert describe_refined(refined).startswith("99.9 % of 10,000 answers are certified without NumPy, in 4.5 steps")
+    assert describe_verdict(None) == describe_refined(None) == ""
 
 
 def test_a_model_without_a_recipe_says_what_replaces_it():

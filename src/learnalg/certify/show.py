@@ -61,9 +61,15 @@ def _verdict(solution: Solution) -> str:
         proof = "not trusted, nothing proven of its error"
     else:
         state = "trusted" if solution.trusted else "not trusted"
-        proof = f"{state}, error proven to be below {100 * float(solution.residual):.2g} %"
+        proof = f"{state}, error proven to be below {_above(100 * float(solution.residual))} %"
     malformed = "" if solution.well_formed else ", held to the form of a matrix"
     return f"{proof}, confidence {float(solution.confidence):.2f}{malformed}"
+
+
+def _above(x: float) -> str:
+    """Two digits, rounded up: a bound stays one."""
+    unit = 10.0 ** (np.floor(np.log10(x)) - 1) if x > 0 else 1.0
+    return f"{np.ceil(x / unit) * unit:.2g}"
 
 
 def _stack(solution: Solution) -> str:
@@ -71,7 +77,7 @@ def _stack(solution: Solution) -> str:
     rows = []
     for place in list(np.ndindex(solution.shape))[:MOST_ROWS]:
         bound = float(solution.residual[place])
-        known = f"{100 * bound:.2g} %" if np.isfinite(bound) else "none"
+        known = f"{_above(100 * bound)} %" if np.isfinite(bound) else "none"
         state = "trusted" if solution.trusted[place] else "not trusted"
         if solution.is_certified is not None:
             state = "certified" if solution.is_certified[place] else "not certified"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from learnalg.config import DataConfig, ModelConfig, RunConfig
 from learnalg.evaluation.result import Report, Result, percent
 from learnalg.recipes import recipes
+from learnalg.zoo.verdict import Refined, Verdict, read_refined, read_verdict
 
 
 def card(name: str, result: Result) -> str:
@@ -24,6 +25,8 @@ def card(name: str, result: Result) -> str:
         "Test": f"{report.num:,} examples of the {report.split} split (seed {report.seed}), greedy decoding, "
         f"{percent(report.well_formed)} % well-formed. Out of distribution, and at other sizes, accuracy is lower: "
         f"`learnalg evaluate {name} --sigma-factor 2`.",
+        "Verdict": describe_verdict(read_verdict(name, result.sha256)),
+        "Refined": describe_refined(read_refined(name, result.sha256)),
         "SHA-256": f"`{result.sha256}`. `learnalg verify {name}` checks it and the accuracy.",
         "Uncommitted": result.provenance.get("uncommitted", ""),
     }
@@ -53,6 +56,28 @@ def accuracy_table(report: Report, tests: Mapping[str, Report] | None = None) ->
         ),
     ]
     return ["| " + " | ".join(row) + " |" for row in table]
+
+
+def describe_verdict(verdict: Verdict | None) -> str:
+    """How far `Solution.trusted` can be believed."""
+    if verdict is None:
+        return ""
+    # Shares that are right, of the trusted right, of the right trusted.
+    inside, outside = (tuple(map(percent, verdict.shares(where))) for where in (True, False))
+    return (
+        f"of the answers that are trusted, {inside[1]} % are right in distribution and {outside[1]} % out of it; of "
+        f"the right ones, {inside[2]} and {outside[2]} % are trusted. Right means an error below 5 %; {inside[0]} and "
+        f"{outside[0]} % are."
+    )
+
+
+def describe_refined(refined: Refined | None) -> str:
+    if refined is None:
+        return ""
+    return (
+        f"{percent(refined.certified / refined.num)} % of {refined.num:,} answers are certified without NumPy, in "
+        f"{refined.steps:.1f} steps; a standard start takes {refined.standard_steps:.1f}."
+    )
 
 
 def describe_training(result: Result) -> str:

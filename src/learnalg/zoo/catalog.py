@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from learnalg.evaluation.result import Result
+from learnalg.evaluation.result import Result, percent
 from learnalg.files import results_folder
 from learnalg.problem import Problem
 from learnalg.zoo.index import released as names_in_zoo
@@ -39,7 +39,7 @@ class Names(list[str]):
         for entry in index():
             if entry.name in self:
                 data = entry.problem.config
-                accuracy = " / ".join(f"{100 * share:.1f}" for share in entry.accuracy)
+                accuracy = " / ".join(map(percent, entry.accuracy))
                 cells = (entry.name, data.task, data.dim, " + ".join(data.ensemble), accuracy)
                 rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
         head = ("model", "task", "dim", "matrices", "accuracy at 5 / 2 / 1 / 0.5 %")

@@ -24,7 +24,7 @@ from learnalg.certify.solution import Solution
 from learnalg.config import RunConfig
 from learnalg.evaluation.decode import Grammar, greedy
 from learnalg.evaluation.evaluate import TOLERANCES, evaluate
-from learnalg.evaluation.result import VERSION, Report, Result
+from learnalg.evaluation.result import VERSION, Report, Result, percent
 from learnalg.files import read_json
 from learnalg.problem import Problem, elsewhere
 from learnalg.tokens.encoding import Floats, Ints
@@ -160,7 +160,7 @@ class Model:
         text = f"{data.task}, {matrices}"
         if self.report is not None:
             shares = {float(t): share for t, share in self.report.accuracy.get("l1", {}).items() if float(t)}
-            accuracy = " / ".join(f"{100 * share:.1f}" for share in shares.values())
+            accuracy = " / ".join(map(percent, shares.values()))
             at = " / ".join(f"{100 * tolerance:g}" for tolerance in shares)
             split = "validation" if self.report.split == "valid" else self.report.split
             text += f"; accuracy {accuracy} % at {at} % ({self.report.num:,} of the {split} split)"
