@@ -75,8 +75,8 @@ def test_torchs_own_choice_is_lent():
     ("seconds", "dim", "pays"),
     [
         (2.0, 512, True),
-        (2.0, 128, False),  # narrow layers gain little
-        (4.0, 128, True),
+        (1.3, 128, True),
+        (1.2, 128, False),
         (1.0, 512, False),
         (0.01, 512, False),  # no support: found out at once
     ],
