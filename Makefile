@@ -2,13 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup browser demo test lint bench docs manual wheel clean
+.PHONY: help setup browser demo test lint bench verdict docs manual wheel clean
 
 help:
 	@echo "make demo    released models at work, then a small one from nothing"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   examples a second: data for each task and encoding, training, decoding"
+	@echo "make verdict MODEL=NAME  measure a released model's verdict and refined answers, without MODEL all; update docs"
 	@echo "make docs    bring README.md and docs/ up to date with results/"
 	@echo "make manual  build the manual: build/manual/index.html"
 	@echo "make wheel   build the package into dist/"
@@ -43,6 +44,11 @@ lint: setup
 bench: setup
 	$(BIN)/python benchmarks/data.py
 	$(BIN)/learnalg bench
+
+verdict: setup
+	$(BIN)/python benchmarks/verdict.py $(MODEL)
+	$(BIN)/python benchmarks/certify.py $(MODEL)
+	$(BIN)/learnalg docs
 
 docs: setup
 	$(BIN)/learnalg docs
