@@ -12,16 +12,17 @@ model          a released model, a run, or a loaded Model. Otherwise the most ac
 rescale        matrices are brought to the scale of the training, and answers scaled back (True)
 refine         a classical iteration makes answers exact and certifies them; LinAlgError where it cannot (False)
 fallback       with refine: NumPy's answer where nothing can be certified (False)
-allow_outside  a size that no model was trained for gives a warning, not an error (False)
+allow_outside  a size, values or a spectrum that no model was trained for give a warning, not an error (False)
 details        returns a Solution: it flags what is not trusted or not certified, and nothing warns or raises (False)
 
-An answer whose error is not proven to be below 5 % comes with an UntrustedWarning.
+An answer whose error is not proven to be below 5 % comes with an UntrustedWarning. It is refused where values or
+spectrum are unlike those of the training as well (zoo/domain.py).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,7 @@ from learnalg.certify.solution import TRUSTED, Solution, better, flat
 from learnalg.naming import unknown
 from learnalg.problems.task import Floats
 from learnalg.zoo.catalog import models_for
+from learnalg.zoo.domain import outside
 from learnalg.zoo.model import Model, load
 from learnalg.zoo.operands import is_symmetric
 
@@ -116,11 +118,18 @@ def svdvals(x: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
     return _answer("singular_values", [_real(x)], lambda matrix: matrix[..., 0], keywords)
 
 
-def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, **keywords: Unpack[Keywords]) -> Any:
-    """As numpy.linalg.svd. Of rectangular matrices, models write the reduced form only: full_matrices=False."""
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    **keywords: Unpack[Keywords],
+) -> Any:
+    """As numpy.linalg.svd; hermitian=True reads the lower triangle. Of rectangular matrices, models write the reduced
+    form only: full_matrices=False."""
+    matrices = _mirrored(a, "L") if hermitian else _real(a)
     if not compute_uv:
-        return svdvals(a, **keywords)
-    matrices = _real(a)
+        return svdvals(matrices, **keywords)
     m, n = matrices.shape[-2:]
     if full_matrices and m != n:
         raise ValueError(f"full_matrices=True: of a {m}x{n} matrix, models write the reduced form only")
@@ -139,13 +148,9 @@ def _answer(task: str, operands: list[Floats], form: Callable[[Floats], Any], ke
     refine, fallback = keywords.get("refine", False), keywords.get("fallback", False)
     if fallback and not refine:
         raise ValueError("fallback=True has no effect without refine=True")
-    solution = solve(
-        task,
-        *operands,
-        model=keywords.get("model", ""),
-        rescale=keywords.get("rescale", True),
-        allow_outside=keywords.get("allow_outside", False),
-    )
+    model, rescale = keywords.get("model", ""), keywords.get("rescale", True)
+    allow_outside = keywords.get("allow_outside", False)
+    solution = solve(task, *operands, model=model, rescale=rescale, allow_outside=allow_outside)
     if refine:
         solution = solution.refined(fallback)
     is_single = all(operand.dtype == np.float32 for operand in operands)
@@ -160,6 +165,8 @@ def _answer(task: str, operands: list[Floats], form: Callable[[Floats], Any], ke
                 f"{place(left_over[0], solution.shape)}; fallback=True takes NumPy's answers, details=True flags them"
             )
     elif not np.all(solution.trusted):
+        if not allow_outside:
+            _check_inside(solution, _asked(task, operands, model), rescale)
         bad, names = int(np.sum(~solution.trusted)), ", ".join(np.unique(np.asarray(solution.model)[~solution.trusted]))
         warnings.warn(
             f"{bad} of {solution.trusted.size} answers ({names}) have no proof of an error below {100 * TRUSTED:g} %",
@@ -183,8 +190,7 @@ def solve(
         wrong = np.flatnonzero(~np.isfinite(array).all(axis=(1, 2)))
         if len(wrong):
             raise LinAlgError(f"matrix{place(wrong[0], lead)} holds NaN or infinity")
-    symmetric = all(is_symmetric(array).all() for array in arrays)
-    models = [model] if model else _models_for(task, *arrays[0].shape[1:], symmetric, allow_outside)
+    models = _asked(task, arrays, model, allow_outside)
     how: dict[str, Any] = {"task": task, "rescale": rescale, "allow_outside": allow_outside}
     found = _in_order(_loaded(models[0]).solve(*arrays, **how))
     for name in models[1:]:
@@ -195,6 +201,32 @@ def solve(
 
 
 _models_for = cache(models_for)
+
+
+def _asked(
+    task: str, operands: list[Floats], model: str | Path | Model, allow_outside: bool = False
+) -> list[str] | list[str | Path | Model]:
+    """The models that are asked, one after the other."""
+    if model:
+        return [model]
+    symmetric = all(is_symmetric(operand).all() for operand in operands)
+    return _models_for(task, *operands[0].shape[-2:], symmetric, allow_outside)
+
+
+def _check_inside(solution: Solution, models: Sequence[str | Path | Model], rescale: bool) -> None:
+    """Refuses an answer without a proof to a problem that no model was trained for."""
+    rest = np.flatnonzero(~solution.trusted)
+    operands = tuple(flat(operand)[rest] for operand in solution.operands)
+    why = [outside(_loaded(model).problem, solution.task, operands, rescale) for model in models]
+    left_over = np.flatnonzero((np.stack(why) != "").all(axis=0))
+    if len(left_over):
+        first = left_over[0]
+        names = ", ".join(_loaded(model).name or "the given model" for model in models)
+        where = f"the {why[0][first]} of matrix{place(rest[first], solution.shape)}"
+        raise ValueError(
+            f"no model was trained for {where} ({names}), and the answer has no proof of an error below "
+            f"{100 * TRUSTED:g} %; allow_outside=True returns it with a warning"
+        )
 
 
 def place(index: int, lead: tuple[int, ...]) -> str:
@@ -242,11 +274,11 @@ def _square(a: ArrayLike) -> Floats:
 
 def _mirrored(a: ArrayLike, UPLO: str) -> Floats:
     """One triangle is read, the other one is its mirror image."""
-    if UPLO not in ("L", "U"):
+    if UPLO.upper() not in ("L", "U"):
         raise ValueError(f"UPLO={UPLO!r}: must be 'L' or 'U'")
     array = _square(a)
     inside: NDArray[np.bool_] = np.tri(array.shape[-1], dtype=bool)
-    return np.where(inside if UPLO == "L" else inside.T, array, array.swapaxes(-1, -2))
+    return np.where(inside if UPLO.upper() == "L" else inside.T, array, array.swapaxes(-1, -2))
 
 
 def _to_unit(matrices: Floats) -> Floats:
