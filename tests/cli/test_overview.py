@@ -47,7 +47,7 @@ FLAGS = {
     "analyse": "--num --seed --tolerance --out --ensemble --amplitude --dim --beam --constrained --json",
     "verify": "--num",
     "solve": "--task --json --plugin",
-    "reproduce": "--scale --list --dry-run --show --quiet --plugin",
+    "reproduce": "--scale --list --dry-run --show --quiet --launch --jobs --job-threads --plugin",
     "serve": "--runs --port --scale",
     "report": "--out --scale",
     "docs": "",
@@ -55,6 +55,7 @@ FLAGS = {
     "bench": "--rounds --cases --precision --json",
     "encode": "--encoding",
     "decode": "--encoding",
+    "work": "--plugin",
     "params": "--encoder-layers --input-encoding --output-encoding --json --preset",
 }
 

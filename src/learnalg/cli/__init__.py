@@ -32,6 +32,7 @@ COMMANDS = {  # name -> summary
     "encode": "numbers to tokens",
     "decode": "tokens to numbers",
     "params": "count a model's parameters, by part",
+    "work": "run one job of a command with --launch (engines call it)",
 }
 
 

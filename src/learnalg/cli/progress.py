@@ -42,12 +42,16 @@ def follow(
         print(f"{stop}; resume with: {again}", file=sys.stderr)
         return 128 + stop.number
     if not quiet:
-        from learnalg.cli.terminal import print_report
-
-        result = Result.read(out / RESULT_FILE)
-        print(f"\n{result.examples:,} examples in {clock(result.seconds)}; weights in {out / MODEL_FILE}")
-        print_report(result.report)
+        print_result(out)
     return 0
+
+
+def print_result(out: Path) -> None:
+    from learnalg.cli.terminal import print_report
+
+    result = Result.read(out / RESULT_FILE)
+    print(f"\n{result.examples:,} examples in {clock(result.seconds)}; weights in {out / MODEL_FILE}")
+    print_report(result.report)
 
 
 class Lines(Silent):

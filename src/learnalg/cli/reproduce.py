@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from learnalg.cli.flags import Names, parse
+from learnalg.cli.launching import Launch
 from learnalg.cli.plugins import load_plugins
 from learnalg.naming import find
 
@@ -33,6 +34,7 @@ class Reproduce:
     dry_run: bool = False  # print the plan, run nothing
     show: bool = False  # print the tables, run nothing
     quiet: bool = False  # no progress
+    launching: Launch = field(default_factory=Launch)
 
 
 def run(arguments: list[str]) -> int:
@@ -40,6 +42,8 @@ def run(arguments: list[str]) -> int:
     from learnalg.reproduction.tables import EXPERIMENTS
 
     chosen = [find("experiment", name, EXPERIMENTS) for name in command.names or EXPERIMENTS]
+    if command.launching.launch and (command.names or command.pending):
+        return _run_launched(chosen, command, arguments)
     if command.pending:
         return _run_pending(chosen, command)
     if command.minutes:
@@ -97,6 +101,32 @@ def _run_pending(experiments: list[Experiment], command: Reproduce) -> int:
     print(f"\nran {len(jobs) - len(left)} of {len(jobs)}; left:")
     _print_jobs(left)
     return 0
+
+
+def _run_launched(experiments: list[Experiment], command: Reproduce, arguments: list[str]) -> int:
+    """All that is missing of these experiments, as jobs; then the tables."""
+    from learnalg.cli.launching import run_jobs
+    from learnalg.reproduction.jobs import cell_jobs, run_folder
+    from learnalg.reproduction.pending import Deadline, pending
+    from learnalg.reproduction.runner import choose
+    from learnalg.reproduction.table import as_markdown, table_of
+
+    if command.show or command.list or command.dry_run:
+        raise ValueError("--launch runs jobs: it does not go with --show, --list or --dry-run")
+    engine = command.launching.engine(arguments)
+    deadline = Deadline(command.minutes)
+    found = pending({experiment.name: experiment for experiment in experiments}, command.scale, Path())
+    if command.cells:
+        wanted = {cell.key for one in experiments for cell in choose(one, command.scale, command.cells)}
+        found = [job for job in found if job.cell is not None and job.cell.key in wanted]
+    jobs, refused = cell_jobs(found, command.scale)
+    for line in refused:
+        print(line)
+    again = " ".join(["learnalg reproduce", *arguments])
+    code = run_jobs(jobs, engine, again, run_folder, deadline.end, command.quiet)
+    for experiment in [] if command.pending or code > 128 else experiments:
+        print(f"\n{experiment.name}: {experiment.title}\n\n{as_markdown(table_of(experiment, command.scale, Path()))}")
+    return code
 
 
 def _print_jobs(jobs: Sequence[Job]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from learnalg.cli.flags import Folder, parse
@@ -20,6 +21,7 @@ class Resume:
     skip_nonfinite: bool = False  # skip steps whose loss or gradient is not finite
     threads: int | None = None  # another number of threads of torch; the rounding of sums, so the weights, may differ
     quiet: bool = False  # no progress
+    launch: str = ""  # run it as a job: local, slurm or ray, with options: slurm:minutes=240
 
 
 def run(arguments: list[str]) -> int:
@@ -36,6 +38,13 @@ def run(arguments: list[str]) -> int:
             raise ValueError(f"{command.run} has finished: fine-tune from its weights with --init {command.run}")
         print(f"{command.run} has finished already")
         return 0
+    if command.launch:
+        said = dataclasses.replace(command, launch="", quiet=False)
+        if said != Resume(command.run):
+            raise ValueError("--launch resumes from the newest checkpoint, with nothing changed")
+        from learnalg.cli.launching import launch_training
+
+        return launch_training(command.launch, config, command.run, command.quiet, arguments)
     if command.examples is not None:
         config = replace_fields(config, examples=command.examples)
     again = " ".join(["learnalg resume", str(command.run), *plugins_in(arguments)])

@@ -27,6 +27,7 @@ class Train:
     recipe: str = ""  # start from a recipe: `learnalg list recipes`, or a .toml file
     out: Path | None = None  # folder of the run; default: runs/TASK-DIM-seed-SEED
     quiet: bool = False  # no progress
+    launch: str = ""  # run it as a job with --threads cores: local, slurm or ray, with options: slurm:minutes=240
     config: RunConfig = field(default_factory=RunConfig)
 
 
@@ -42,6 +43,12 @@ def run(arguments: list[str]) -> int:
     if config.train.init and not quiet and _sees_again(config):
         name, seed = config.train.origin[0], config.train.seed
         print(f"{name} was trained on these examples (seed {seed}): --seed N draws new ones", file=sys.stderr)
+    if said.get("launch"):
+        from learnalg.cli.launching import launch_training
+        from learnalg.training.run import check_is_free
+
+        check_is_free(out)
+        return launch_training(said["launch"], config, out, quiet, arguments)
     return follow(config, out, quiet, again, lambda watcher: train(config, out, watcher))
 
 

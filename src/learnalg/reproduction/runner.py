@@ -120,12 +120,12 @@ def _trained(experiment: Experiment, scale: str, cell: Cell, root: Path, watcher
     """The result of a cell's run, with the report of its test split."""
     from learnalg.evaluation.evaluate import evaluate
     from learnalg.problem import Problem
-    from learnalg.training.loop import FINAL_TOLERANCES, RESULT_FILE, Silent, resume, train
+    from learnalg.training.loop import FINAL_TOLERANCES, RESULT_FILE, Silent
+    from learnalg.training.restart import to_its_end
     from learnalg.zoo.load import load_model
 
     folder, config = cell_folder(experiment, scale, cell, root), planned_config(experiment, scale, cell, root)
-    is_begun = (folder / "config.json").is_file()
-    run = resume(folder, watcher=watcher) if is_begun else train(config, folder, watcher)
+    run = to_its_end(config, folder, watcher)
     result = Result.read(run.folder / RESULT_FILE)
     if result.origin and cell.init:
         result = replace(result, origin=replace(result.origin, model=cell.init))
