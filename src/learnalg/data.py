@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from threading import Thread, current_thread
 from typing import Protocol
 
 import numpy as np
@@ -256,17 +257,33 @@ class Source(Protocol):
     def batch(self, index: int) -> Batch: ...
 
 
+class DeadWorkerError(ValueError):
+    """A thread that makes batches has ended."""
+
+
 def prefetch(stream: Source, start: int, stop: int, workers: int) -> Generator[Batch, None, None]:
     """Batches start to stop - 1 in order, made ahead by threads (NumPy releases the lock while it computes)."""
     if workers == 0:
         yield from (stream.batch(i) for i in range(start, stop))
         return
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="batches")
+    threads: list[Thread] = []
+    pool = ThreadPoolExecutor(workers, "batches", initializer=lambda: threads.append(current_thread()))
     ahead: deque[Future[Batch]] = deque()
     try:
         for index in range(start, stop):
             while len(ahead) < 4 * workers and index + len(ahead) < stop:
                 ahead.append(pool.submit(stream.batch, index + len(ahead)))
-            yield ahead.popleft().result()
+            yield _made(ahead.popleft(), index, threads)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _made(batch: Future[Batch], index: int, threads: list[Thread]) -> Batch:
+    """Waits for a batch, but not for one that a thread has taken with it."""
+    are_alive = True
+    while are_alive and not wait([batch], timeout=1.0).done:
+        are_alive = all(thread.is_alive() for thread in threads)
+    is_lost = not batch.done() or not isinstance(batch.exception(), Exception | None)
+    if is_lost:
+        raise DeadWorkerError(f"a thread that makes batches has ended before batch {index}")
+    return batch.result()

@@ -138,9 +138,21 @@ def _parsed(path: Path) -> Any:
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
     try:
-        return json.loads(path.read_text())
-    except (ValueError, RecursionError) as error:
+        return parse_json(path.read_bytes())
+    except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def parse_json(content: bytes) -> Any:
+    """Valid JSON only: Python's reader would take NaN and infinities too."""
+    try:
+        return json.loads(content, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def checksum(path: Path) -> str:
@@ -149,7 +161,8 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def load_tensors(path: Path, is_ours: bool = False) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """`is_ours`: a file without a checksum is refused. Those of other programs, and older ones of ours, have none."""
     import safetensors.torch
 
     if not path.is_file():
@@ -161,7 +174,9 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise ValueError(f"{path} is not a safetensors file, or is damaged: {error}") from None
     header, data = _parts(content)
     metadata: dict[str, str] = header.get("__metadata__", {})
-    expected = metadata.pop(CONTENT, "")  # files of other programs, and older ones of ours, have none
+    expected = metadata.pop(CONTENT, "")
+    if is_ours and not expected:
+        raise ValueError(f"{path} is damaged: it has no checksum")
     if expected and expected != _content_checksum(header, data):
         raise ValueError(f"{path} is damaged: its content has another checksum (SHA-256) than when it was written")
     return tensors, metadata

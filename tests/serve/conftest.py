@@ -14,6 +14,7 @@ from learnalg.reproduction.tables import EXPERIMENTS
 from learnalg.serve import server
 from learnalg.serve.app import build_app
 from learnalg.serve.runs import Runs
+from learnalg.training.run import Run
 from learnalg.zoo.index import ZOO
 
 PORT = 8000
@@ -55,7 +56,8 @@ def folder(tmp_path_factory, made):
     first = write_run(runs / "first", dim="3", lines=lines, examples=10_000)
     shutil.copy(ZOO / "eigenvalues-3.safetensors", first / "model.safetensors")
     write_run(runs / "deep" / "second", dim="5", seed=7, lines=[log(500, 4.0)], examples=10_000)
-    return runs
+    with Run.open(first).locked():  # as a process does that trains
+        yield runs
 
 
 @pytest.fixture(scope="session")

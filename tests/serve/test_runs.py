@@ -19,6 +19,7 @@ def test_runs_are_found_in_folders_of_folders(folder):
     assert set(runs) == {"first", "deep/second"}
     first = runs["first"]
     assert (first.metrics.examples, first.state, first.share) == (2000, "in progress", 20.0)
+    assert runs["deep/second"].state == "stopped"
     assert first.accuracy("0.05") == [(2000, 62.5)] and first.by_size() == {"3x3": [(2000, 75.0)]}
     assert first.has_model and not runs["deep/second"].has_model
 

@@ -153,7 +153,7 @@ def test_resuming_from_an_older_checkpoint_gives_the_same(tmp_path, tiny_config)
     newest = tmp_path / "stopped" / "checkpoints" / "00000014.ckpt"
     newest.write_bytes(newest.read_bytes()[:-1])
     before = files(tmp_path / "stopped")
-    with pytest.raises(ValueError, match=r"damaged; the last good one is 00000000.ckpt"):
+    with pytest.raises(ValueError, match=r"damaged: .*; the last good one is 00000000.ckpt"):
         resume(tmp_path / "stopped")
     assert files(tmp_path / "stopped") == before
     stopped = resume(tmp_path / "stopped", checkpoint="00000000.ckpt")
@@ -230,7 +230,7 @@ def start(config, tmp_path, name):
         [sys.executable, "-c", PROGRAM, f"{name}.json", name], cwd=tmp_path, stderr=subprocess.PIPE
     )
     deadline = time.monotonic() + 60
-    while not any(int(p.stem) >= 3 for p in out.glob("checkpoints/*.json")):
+    while not any(int(p.stem) >= 3 for p in out.glob("checkpoints/*.ckpt")):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.002)
     return process, out
@@ -254,6 +254,27 @@ def test_a_process_that_was_killed_resumes_to_the_same_weights(tmp_path, tiny_co
     assert losses(straight) == losses(Run.open(out))
     assert [m["step"] for m in Run.open(out).metrics() if "loss" in m] == [10, 20, 30]
     assert len(list(out.rglob("*.safetensors"))) == 1
+
+
+@pytest.mark.parametrize("kept", [(".config.json.07.part",), ("config.json",), ("config.json", "provenance.json")])
+def test_a_run_that_was_killed_before_its_first_checkpoint_begins_again(tmp_path, tiny_config, tiny_run, kept):
+    config = tiny_config(examples=64, init=str(tiny_run.folder))
+    straight = train(config, tmp_path / "straight")
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    for name in kept:
+        source = straight.folder / name
+        (folder / name).write_bytes(source.read_bytes() if source.is_file() else b"{")
+    run = resume(folder) if "config.json" in kept else train(config, folder)
+    assert_same_weights(run, straight)
+    assert sorted(p.name for p in folder.iterdir()) == sorted(p.name for p in straight.folder.iterdir())
+    assert Result.read(folder / RESULT_FILE).origin == Result.read(straight.folder / RESULT_FILE).origin is not None
+
+
+def test_a_run_that_has_lost_its_checkpoints_is_refused(tmp_path, tiny_run):
+    folder = shutil.copytree(tiny_run.folder, tmp_path / "run", ignore=shutil.ignore_patterns("*.ckpt", RESULT_FILE))
+    with pytest.raises(ValueError, match="has no checkpoint"):
+        resume(folder)
 
 
 def test_a_checkpoint_is_written_when_its_time_has_come(tmp_path, tiny_config, monkeypatch):

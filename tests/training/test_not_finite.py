@@ -89,8 +89,8 @@ class StopAt(Silent):
     def __init__(self, examples):
         self.examples = examples
 
-    def on_log(self, examples, loss, speed, seconds_left):
-        if examples == self.examples:
+    def on_log(self, log):
+        if log.examples == self.examples:
             signal.raise_signal(signal.SIGINT)
 
 

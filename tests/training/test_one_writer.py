@@ -1,6 +1,7 @@
 """Two processes on one run's folder: one trains, the other is refused and leaves no trace."""
 
 import json
+import shutil
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -11,6 +12,7 @@ from learnalg.config import replace_fields
 from learnalg.training.checkpoint import save_checkpoint
 from learnalg.training.loop import resume, train
 from learnalg.training.run import Run
+from learnalg.zoo.load import RESULT_FILE
 
 # Begins a run in each folder that it reads, and holds it until it reads the next line.
 RACER = """
@@ -18,6 +20,7 @@ import sys
 from pathlib import Path
 from learnalg.config import RunConfig, replace_fields
 from learnalg.training.run import Run
+from learnalg.zoo.load import RESULT_FILE
 config = replace_fields(RunConfig(), seed=int(sys.argv[1]))
 print("ready", flush=True)
 for folder in iter(sys.stdin.readline, ""):
@@ -134,6 +137,18 @@ def test_links_in_a_runs_folder_lead_nowhere(tmp_path, tiny_config, name):
     with pytest.raises((OSError, ValueError), match=name):
         write[name]()
     assert list(elsewhere.iterdir()) == []
+
+
+def test_a_folder_of_checkpoints_that_is_a_link_is_refused_before_anything_is_removed(tmp_path, tiny_run):
+    run = shutil.copytree(tiny_run.folder, tmp_path / "run")
+    (run / RESULT_FILE).unlink()
+    (run / "checkpoints").rename(tmp_path / "elsewhere")
+    (run / "checkpoints").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / ".mine.part").write_text("mine")
+    before = contents(tmp_path)
+    with pytest.raises(ValueError, match="checkpoints is a link"):
+        resume(run, checkpoint="00000000.ckpt")
+    assert contents(tmp_path) == before
 
 
 def test_what_a_killed_process_left_half_written_is_removed(tmp_path, tiny_run):

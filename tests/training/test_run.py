@@ -39,7 +39,7 @@ def test_a_finished_run_has_these_files_and_no_others(tiny_run):
     assert names == ["checkpoints", "config.json", "metrics.jsonl", MODEL_FILE, "provenance.json", "result.json"]
     assert [p.name for p in tiny_run.folder.rglob("*.safetensors")] == [MODEL_FILE]
     checkpoints = sorted(p.name for p in tiny_run.checkpoints.iterdir())
-    assert checkpoints == ["00000000.ckpt", "00000000.json", "00000125.ckpt", "00000125.json"]
+    assert checkpoints == ["00000000.ckpt", "00000125.ckpt"]
 
 
 def test_the_config_is_written_whole(tiny_run, tiny_config):

@@ -72,7 +72,7 @@ def runs(tmp_path_factory):
 
     process = start(CONFIG, folder / "killed")
     deadline = time.monotonic() + 120
-    while not any(int(path.stem) >= 4 for path in (folder / "killed").glob("checkpoints/*.json")):
+    while not any(int(path.stem) >= 4 for path in (folder / "killed").glob("checkpoints/*.ckpt")):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.002)
     process.kill()

@@ -62,8 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
-    except (ValueError, OSError) as error:
-        print(f"learnalg: error: {error}", file=sys.stderr)
+    except (ValueError, OSError, MemoryError) as error:
+        print(f"learnalg: error: {str(error) or 'out of memory'}", file=sys.stderr)
         return 2
 
 

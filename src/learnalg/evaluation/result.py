@@ -130,29 +130,29 @@ class Result:
         if values.get("version") != VERSION:
             raise ValueError(f"{path} is not a result of this version ({values.get('version')!r}, not {VERSION})")
         try:
-            result: Result = _built(cls, values, "result")
+            result: Result = built(cls, values, "result")
         except (ValueError, OverflowError) as error:  # the latter: a whole number of hundreds of digits
             raise ValueError(f"{path}: {error}") from None
         return result
 
 
-def _built(hint: Any, value: Any, name: str) -> Any:
+def built(hint: Any, value: Any, name: str) -> Any:
     """Nested dataclasses from nested dicts. Each value must be of its field's type."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return value
     if type(None) in arguments:
-        return None if value is None else _built(arguments[0], value, name)
+        return None if value is None else built(arguments[0], value, name)
     if dataclasses.is_dataclass(hint) or origin is dict:
         _need(isinstance(value, dict), name, value, "a JSON object")
         if hint is RunConfig:
             return from_dict(value)
         if origin is dict:
-            return {key: _built(arguments[1], entry, f"{name}.{key}") for key, entry in value.items()}
+            return {key: built(arguments[1], entry, f"{name}.{key}") for key, entry in value.items()}
         return _dataclass(hint, value, name)
     if origin in (tuple, list):
         _need(isinstance(value, list), name, value, "a list")
-        return origin(_built(arguments[0], entry, f"{name}.{k}") for k, entry in enumerate(value))
+        return origin(built(arguments[0], entry, f"{name}.{k}") for k, entry in enumerate(value))
     if hint is float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         _need(is_number and abs(value) < math.inf, name, value, "a finite number")
@@ -170,7 +170,7 @@ def _dataclass(kind: Any, values: dict[str, Any], name: str) -> Any:
     missing = [key for key in required if key not in values]
     if missing:
         raise ValueError(f"{name} has no {', '.join(missing)}")
-    return kind(**{key: _built(hints[key], value, f"{name}.{key}") for key, value in values.items()})
+    return kind(**{key: built(hints[key], value, f"{name}.{key}") for key, value in values.items()})
 
 
 def _need(condition: bool, name: str, value: Any, wanted: str) -> None:

@@ -9,7 +9,6 @@ looked up, never opened. A link that leads out of the folder is not followed.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from dataclasses import dataclass, field
@@ -19,8 +18,9 @@ from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.evaluation.result import Result
-from learnalg.files import read_json, read_json_list
+from learnalg.files import parse_json, read_json, read_json_list
 from learnalg.naming import unknown
+from learnalg.training.run import is_locked
 from learnalg.zoo.index import MODEL_FILE, RESULT_FILE
 
 CONFIG_FILE, METRICS_FILE, PROVENANCE_FILE = "config.json", "metrics.jsonl", "provenance.json"
@@ -28,7 +28,7 @@ MOST_RUNS = 500
 MOST_DEPTH = 4  # runs of `learnalg reproduce` are in runs/TABLE/SCALE/KEY
 MOST_METRICS = 256 * 1024 * 1024  # bytes
 MOST_LINE = 1024 * 1024
-FRESH_SECONDS = 180.0  # since the last line of metrics: a run that evaluates is silent for a while
+FRESH_SECONDS = 180.0  # since the last line of metrics, where folders cannot be locked
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Metrics:
 
     def add(self, line: bytes) -> None:
         try:
-            values = json.loads(line)
+            values = parse_json(line)
             examples, seconds = int(values["examples"]), float(values["seconds"])
             if "loss" in values:
                 self.losses.append((examples, float(values["loss"])))
@@ -85,7 +85,10 @@ class Run:
     def state(self) -> str:
         if is_inside(self.folder, self.folder / RESULT_FILE):
             return "finished"
-        return "in progress" if time.time() - self.changed < FRESH_SECONDS else "stopped"
+        is_alive = is_locked(self.folder)  # by the process that trains
+        if is_alive is None:
+            is_alive = time.time() - self.changed < FRESH_SECONDS
+        return "in progress" if is_alive else "stopped"
 
     @property
     def share(self) -> float:

@@ -1,4 +1,4 @@
-"""The checkpoints of a run: everything that its next step depends on, each with its checksum beside it.
+"""The checkpoints of a run: everything that its next step depends on, in one file with its checksum.
 
 A checkpoint says what it was written by: the config, the versions, the number of processes. A run does not resume from
 another one's, unless it is told to: `learnalg resume RUN --despite processes`.
@@ -6,7 +6,6 @@ another one's, unless it is told to: `learnalg resume RUN --despite processes`.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import json
 from collections.abc import Iterable, Iterator
@@ -16,12 +15,11 @@ from typing import Any
 from torch import Tensor
 
 from learnalg.config import RunConfig, from_dict, to_dict
-from learnalg.files import load_tensors, save_tensors, write_whole
+from learnalg.files import load_tensors, save_tensors
 from learnalg.naming import unknown
 from learnalg.processes import num_processes
 
-# A run keeps its last two checkpoints: checkpoints/00001200.ckpt with 00001200.json beside it.
-KEPT = 2
+KEPT = 2  # of the newest: checkpoints/00001200.ckpt
 IDENTITY = ("config", "version", "processes")  # what may differ between a checkpoint and the run that resumes
 MAY_CHANGE = ("train.examples", "train.threads", "train.skip_nonfinite")  # `learnalg resume` changes these
 
@@ -70,21 +68,23 @@ def _differences(name: str, theirs: Any, ours: Any) -> Iterator[tuple[str, str]]
 
 
 def save_checkpoint(folder: Path, step: int, tensors: dict[str, Tensor], metadata: dict[str, str]) -> Path:
-    if folder.is_symlink():
-        raise ValueError(f"{folder} is a link: checkpoints are written into the run's own folder only")
+    check_folder(folder)
     folder.mkdir(exist_ok=True)
     path = folder / f"{step:08d}.ckpt"
-    checksum = save_tensors(path, tensors, metadata)
-    write_whole(path.with_suffix(".json"), json.dumps({"step": step, "sha256": checksum}).encode())
+    save_tensors(path, tensors, metadata)
     for old in list_checkpoints(folder)[:-KEPT]:
         old.unlink(missing_ok=True)
-        old.with_suffix(".json").unlink(missing_ok=True)
     return path
 
 
+def check_folder(folder: Path) -> None:
+    if folder.is_symlink():
+        raise ValueError(f"{folder} is a link: checkpoints are written into the run's own folder only")
+
+
 def list_checkpoints(folder: Path) -> list[Path]:
-    """Oldest first; one whose checksum was not written yet does not count."""
-    return sorted(p for p in folder.glob("*.ckpt") if p.stem.isdigit() and p.with_suffix(".json").is_file())
+    """Oldest first."""
+    return sorted(path for path in folder.glob("*.ckpt") if path.stem.isdigit())
 
 
 def forget_checkpoints_after(folder: Path, step: int) -> None:
@@ -92,15 +92,14 @@ def forget_checkpoints_after(folder: Path, step: int) -> None:
     for path in list_checkpoints(folder):
         if int(path.stem) > step:
             path.unlink()
-            path.with_suffix(".json").unlink()
 
 
 def is_sound(path: Path) -> bool:
     try:
-        expected = json.loads(path.with_suffix(".json").read_text())["sha256"]
-    except (OSError, ValueError, KeyError, TypeError):
+        _load(path)
+    except (OSError, ValueError):
         return False
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == expected
+    return True
 
 
 def load_checkpoint(folder: Path, name: str = "") -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -111,11 +110,16 @@ def load_checkpoint(folder: Path, name: str = "") -> tuple[dict[str, Tensor], di
     path = folder / name if name else checkpoints[-1]
     if path not in checkpoints:
         raise ValueError(f"no checkpoint {name!r}; there are: {', '.join(p.name for p in checkpoints)}")
-    if not is_sound(path):
+    try:
+        return _load(path)
+    except ValueError as error:
         good = [p.name for p in checkpoints if p != path and is_sound(p)]
         advice = f"the last good one is {good[-1]}: resume with --checkpoint {good[-1]}" if good else "no other is good"
-        raise ValueError(f"checkpoint {path} is damaged; {advice}")
-    tensors, metadata = load_tensors(path)
+        raise ValueError(f"checkpoint {error}; {advice}") from None
+
+
+def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    tensors, metadata = load_tensors(path, is_ours=True)
     if metadata.get("step") != str(int(path.stem)):
-        raise ValueError(f"checkpoint {path} is of step {metadata.get('step')}: it has another's name")
+        raise ValueError(f"{path} is of step {metadata.get('step')}: it has another's name")
     return tensors, metadata

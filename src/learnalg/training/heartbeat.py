@@ -18,7 +18,7 @@ from typing import Any
 import torch.distributed as dist
 
 BEAT = 1.0  # seconds between two signs of life
-SILENT = 30  # beats without one, after which another process counts as stopped
+SILENT = 20  # beats without one, after which another process counts as stopped: torchrun kills all after 30 seconds
 
 
 @contextmanager

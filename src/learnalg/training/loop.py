@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -33,9 +34,11 @@ from learnalg.problem import Problem
 from learnalg.processes import highest, is_first, like_first, wait_for_all
 from learnalg.training.budget import with_budget
 from learnalg.training.checkpoint import (
+    check_folder,
     check_identity,
     forget_checkpoints_after,
     identity,
+    is_sound,
     list_checkpoints,
     load_checkpoint,
     save_checkpoint,
@@ -68,15 +71,20 @@ def train(config: RunConfig, out: Path, watcher: Watcher | None = None) -> Run:
     with join_processes(config, out) as device:
         config = settle(config, device)
         check_before_start(config, out)
-        state = new_state(config, device)
-        set_first_weights(state)
-        origin = origin_of(config)  # now: it may be gone when the run ends
         run = Run(out, config)
+        state, origin = _first_state(config, device)
         with _by_first(run.begun()):
             if is_first():
-                started_from = {"origin": asdict(origin)} if origin else {}
-                run.add_session(device=str(device), threads=config.train.threads, **started_from)
+                run.add_session(device=str(device), threads=config.train.threads, **origin)
             return _to_the_end(run, state, watcher or Silent())
+
+
+def _first_state(config: RunConfig, device: torch.device) -> tuple[TrainState, dict[str, Any]]:
+    """What a run starts with, and what its first session says of that: the origin may be gone when the run ends."""
+    state = new_state(config, device)
+    set_first_weights(state)
+    origin = origin_of(config)
+    return state, {"origin": asdict(origin)} if origin else {}
 
 
 def resume(
@@ -88,30 +96,36 @@ def resume(
     skip_nonfinite: bool = False,
     threads: int | None = None,
 ) -> Run:
-    """Continues a run from its newest checkpoint, or from the one named. `examples` is another budget for it, `threads`
-    another number of threads: sums are then rounded otherwise. `despite` names what may differ from the run that wrote
-    the checkpoint."""
+    """Continues a run from its newest checkpoint, or from the one named; one that was killed before its first begins
+    again. `examples` is another budget for it, `threads` another number of threads: sums are then rounded otherwise.
+    `despite` names what may differ from the run that wrote the checkpoint."""
     run = Run.open(folder)
     if is_finished(folder):
         return run
     check_logger(run.config.train.logger)
     with join_processes(run.config, folder) as device, _by_first(run.locked()):
-        tensors, metadata = load_checkpoint(run.checkpoints, checkpoint)
+        check_folder(run.checkpoints)
+        # A first checkpoint comes before the first line of metrics.
+        is_new = not checkpoint and not list_checkpoints(run.checkpoints) and not run.metrics()
+        tensors, metadata = ({}, {"step": "0"}) if is_new else load_checkpoint(run.checkpoints, checkpoint)
         check_identity(metadata, run.config, despite)
         run = replace(run, config=_resumed_config(run.config, metadata, examples, skip_nonfinite))
         if threads is not None:
             run = replace(run, config=settle(replace_fields(run.config, threads=threads), device))
-        state = new_state(run.config, device)
-        restore(state, tensors, metadata)
+        state, origin = _first_state(run.config, device) if is_new else (new_state(run.config, device), {})
+        if not is_new:
+            restore(state, tensors, metadata)
         check_disk(folder, state.model)
         run.sessions()  # refused if damaged, before anything is changed
+        wait_for_all()  # all have read what the first one changes now
         if is_first():
             run.remove_parts()
             run.forget_metrics_after(state.step)
             forget_checkpoints_after(run.checkpoints, state.step)
             run.save_config()
             budget = {} if examples is None else {"examples": examples}
-            run.add_session(device=str(device), resumed_at=state.step, threads=run.config.train.threads, **budget)
+            details = budget | origin
+            run.add_session(device=str(device), resumed_at=state.step, threads=run.config.train.threads, **details)
         return _to_the_end(run, state, watcher or Silent())
 
 
@@ -215,7 +229,7 @@ def _step(run: Run, state: TrainState, batch: Batch) -> None:
 
 
 def _explained(run: Run, error: NotFiniteError) -> ValueError:
-    good = [path.name for path in list_checkpoints(run.checkpoints)][-1:] or ["none"]
+    good = [path.name for path in list_checkpoints(run.checkpoints) if is_sound(path)][-1:] or ["none"]
     can_skip = not error.moved and not run.config.train.skip_nonfinite
     return ValueError(
         f"{error}; the last good checkpoint is {good[0]}. `learnalg replay {run.folder} {error.step}` shows more; "

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from learnalg.data import TrainingData
-from learnalg.training.checkpoint import list_checkpoints, load_checkpoint
+from learnalg.training.checkpoint import is_sound, list_checkpoints, load_checkpoint
 from learnalg.training.devices import join_processes
 from learnalg.training.loop import restore
 from learnalg.training.optim import learning_rate_share
@@ -61,7 +61,7 @@ def replay(folder: Path, step: int) -> Replay:
         raise ValueError(f"step {step}: the run has steps 1 to {config.train.num_steps:,}")
     with join_processes(config, folder) as device:
         state, data = new_state(config, device), TrainingData(config)
-        before = [path for path in list_checkpoints(run.checkpoints) if int(path.stem) < step]
+        before = [path for path in list_checkpoints(run.checkpoints) if int(path.stem) < step and is_sound(path)]
         if before:
             restore(state, *load_checkpoint(run.checkpoints, before[-1].name))
         else:

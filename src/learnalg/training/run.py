@@ -8,7 +8,6 @@ checkpoints/        to resume from           result.json       the final evaluat
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 import platform
 import subprocess
@@ -21,8 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
-from learnalg.evaluation.result import Point
-from learnalg.files import PART, add_line, json_text, read_json, read_json_list, write_json, write_whole
+from learnalg.evaluation.result import Origin, Point, built
+from learnalg.files import (
+    PART,
+    add_line,
+    json_text,
+    naming_errors,
+    parse_json,
+    read_json,
+    read_json_list,
+    write_json,
+    write_whole,
+)
 
 try:
     import fcntl
@@ -48,6 +57,7 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.locked():
             check_is_free(self.folder)  # another run may have begun here, and ended, in between
+            self.remove_parts()
             self.save_config()
             yield
 
@@ -73,7 +83,8 @@ class Run:
                 folder = os.open(self.folder, os.O_RDONLY)
                 stack.callback(os.close, folder)
                 try:
-                    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    with naming_errors(self.folder):
+                        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise ValueError(f"{self.folder} is being trained by another process") from None
                 if not os.path.samestat(os.fstat(folder), os.stat(self.folder)):
@@ -102,10 +113,7 @@ class Run:
         lines, values = self.metrics_file.read_bytes().split(b"\n"), []
         for number, line in enumerate(lines, 1):
             try:
-                entry = json.loads(line)
-                if not isinstance(entry, dict) or not isinstance(entry.get("step"), int):
-                    raise ValueError("not an object with a step")
-                values.append(entry)
+                values.append(_checked(parse_json(line)))
             except ValueError as error:
                 # A killed run may end in half a line, which is left out. A whole one ends in a newline.
                 if number < len(lines):
@@ -116,15 +124,12 @@ class Run:
 
     def curve(self) -> tuple[Point, ...]:
         """The learning curve: all evaluations during training."""
-        lines = (line for line in self.metrics() if "accuracy" in line)
-        return tuple(
-            Point(line["examples"], line["valid_loss"], line["accuracy"], line.get("by_dimension", {}))
-            for line in lines
-        )
+        return tuple(_point(line) for line in self.metrics() if "accuracy" in line)
 
     def forget_metrics_after(self, step: int) -> None:
         """Steps that a resumed run will take again."""
-        kept = [json.dumps(values) + "\n" for values in self.metrics() if values["step"] <= step]
+        where = str(self.metrics_file)
+        kept = [json_text(values, where) + "\n" for values in self.metrics() if values["step"] <= step]
         write_whole(self.metrics_file, "".join(kept).encode())
 
     def add_session(self, **details: Any) -> None:
@@ -134,15 +139,36 @@ class Run:
     def sessions(self) -> list[dict[str, Any]]:
         path = self.folder / "provenance.json"
         sessions = read_json_list(path) if path.is_file() else []
-        if not all(isinstance(session, dict) and isinstance(session.get("time"), str) for session in sessions):
-            raise ValueError(f"{path} is damaged: a session is an object with a time; repair or remove the file")
+        for session in sessions:
+            if not isinstance(session, dict) or not isinstance(session.get("time"), str):
+                raise ValueError(f"{path} is damaged: a session is an object with a time; repair or remove the file")
+            try:
+                built(Origin | None, session.get("origin"), "origin")
+            except ValueError as error:
+                raise ValueError(f"{path} is damaged: {error}; repair or remove the file") from None
         return sessions
 
 
+def _checked(entry: Any) -> dict[str, Any]:
+    """A line of metrics."""
+    if not isinstance(entry, dict) or type(entry.get("step")) is not int:
+        raise ValueError("not an object with a step")
+    if "accuracy" in entry:
+        _point(entry)
+    return entry
+
+
+def _point(line: dict[str, Any]) -> Point:
+    fields = {"examples": "examples", "valid_loss": "loss", "accuracy": "accuracy", "by_dimension": "by_dimension"}
+    point: Point = built(Point, {field: line[name] for name, field in fields.items() if name in line}, "evaluation")
+    return point
+
+
 def check_is_free(folder: Path) -> None:
+    """A folder that is not there, or is empty but for what a killed process has left half written."""
     if folder.is_symlink() and not folder.exists():
         raise ValueError(f"{folder} is a link to nowhere")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and (not folder.is_dir() or any(not path.match(PART) for path in folder.iterdir())):
         raise ValueError(f"{folder} exists already: choose another --out, or `learnalg resume {folder}`")
 
 
