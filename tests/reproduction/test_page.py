@@ -348,7 +348,7 @@ def test_an_empty_folder_gives_the_papers_tables(tmp_path, monkeypatch):
     assert [path.name for path in paths] == ["index.html", "report.md"]
     read = Reader(paths[0].read_text())
     assert read.mistakes == [] and not {link[1:] for link in read.links} - set(read.ids)
-    assert len([t for t in read.tables if t["class"] == "numbers"]) == 30
+    assert len([t for t in read.tables if t["class"] == "numbers"]) == 31
     assert "released-models" not in read.ids and read.sources == []
 
 

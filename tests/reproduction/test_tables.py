@@ -51,6 +51,7 @@ def places(experiment, scale):
 def test_all_tables_and_figures_are_there_in_the_papers_order():
     names = [*(f"table-{k}" for k in range(1, 30)), *(f"figure-{k}" for k in (1, 2, 3))]
     names += ["eigenvectors-analysis", "inversion-analysis", "speed"]
+    names += ["wigner-scales", "universal-inverses", "recurrent-failures", "larger-svd", "large-models"]
     assert [name for name in EXPERIMENTS if name not in OURS] == names
     tables = [name for name in paper_numbers() if name.startswith("table-")]
     assert set(tables) <= set(EXPERIMENTS)
@@ -110,8 +111,9 @@ def test_shown_numbers_stand_on_numbers_of_the_papers_table(experiment, scale):
     for row, column in found:
         assert columns[column] not in LABELS
         value = rows[row][column]
-        # On two cores we may well try what the paper's models did not reach.
-        assert is_number(value) or (value == "-" and scale == "laptop"), (row, column, value)
+        # We may well try what the paper's models did not reach.
+        may_try = scale == "laptop" or experiment.name == "table-17"
+        assert is_number(value) or (value == "-" and may_try), (row, column, value)
 
 
 @every_paper_table
@@ -123,7 +125,8 @@ def test_every_number_that_the_paper_trained_for_has_its_run(experiment):
         for c, value in enumerate(row)
         if is_number(value) and columns[c] not in LABELS
     }
-    assert set(places(experiment, "paper")) == numbers
+    found = set(places(experiment, "paper"))
+    assert found >= numbers and (found == numbers or experiment.name == "table-17")
 
 
 @pytest.mark.parametrize(

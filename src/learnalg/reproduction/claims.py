@@ -102,8 +102,7 @@ def _out_of_distribution() -> dict[tuple[tuple[str, ...], tuple[float, ...]], di
 
 OUT_OF_DISTRIBUTION = _out_of_distribution()
 OUT_OF_DISTRIBUTION[("wigner",), (10.0,)] |= {  # the text has some more of the first row
-    ("wigner", factor): paper_numbers()["out-of-distribution-analysis"][f"accuracy_at_sigma_{factor}".replace(".", "_")]
-    for factor in (0.2, 0.4, 1.1, 1.3)
+    ("wigner", float(factor)): share for factor, share in paper_table("wigner-scales")[1]
 }
 
 

@@ -14,12 +14,13 @@ from learnalg.reproduction.tables import (
     operations,
     out_of_distribution,
     sizes,
+    texts,
     untrained,
 )
 
 FILES = (
     *(operations, eigenvalues, decompositions, noise, out_of_distribution),
-    *(sizes, architectures, joint, figures, untrained, ablation),
+    *(sizes, architectures, joint, figures, untrained, texts, ablation),
 )
 
 
