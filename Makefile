@@ -53,6 +53,7 @@ verdict: setup
 docs: setup
 	$(BIN)/learnalg docs
 	$(BIN)/python docs/worked.py
+	$(BIN)/python benchmarks/scaling.py
 
 manual: setup
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs . build/manual

@@ -29,6 +29,7 @@ CONTENTS = {
         "docs/encodings",
         "docs/ensembles",
         "docs/training",
+        "docs/scaling",
         "docs/networks",
         "docs/evaluation",
         "docs/page",
