@@ -11,7 +11,7 @@ from numpy.linalg import LinAlgError
 
 import learnalg
 from learnalg import linalg
-from learnalg.linalg import UntrustedWarning
+from learnalg.linalg import FallbackWarning, UntrustedWarning
 from learnalg.zoo.index import find_model
 from learnalg.zoo.operands import OutsideWarning
 
@@ -109,6 +109,8 @@ def test_operands_are_broadcast(matrices):
         warnings.simplefilter("ignore", UntrustedWarning)
         assert linalg.matmul(matrices[:6].reshape(2, 3, 5, 5), matrices[0]).shape == (2, 3, 5, 5)
         assert linalg.matvec(matrices[0], matrices[:4, 0]).shape == (4, 5)
+        for a, b in ((matrices[:2], matrices[0, 0]), (matrices[0, 0], matrices[:2])):
+            assert error(linalg.matmul(a, b), a @ b).max() < 0.05
         assert error(linalg.add(matrices[:3], matrices[0, 0]), matrices[:3] + matrices[0, 0]).max() < 0.05
 
 
@@ -228,6 +230,11 @@ def test_what_cannot_be_certified_raises_falls_back_or_is_flagged(matrices):
     fallen = linalg.inv(stack, refine=True, fallback=True, details=True)
     assert fallen.fell_back.tolist() == [False, False, True, False]
     np.testing.assert_array_equal(fallen.value[2], np.linalg.inv(stack[2]))
+    with pytest.warns(FallbackWarning, match=r"^1 of 4 answers are NumPy's, the first that of matrix \(2,\)$"):
+        np.testing.assert_array_equal(linalg.inv(stack, refine=True, fallback=True), fallen.value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        linalg.inv(stack[:2], refine=True, fallback=True)
 
 
 def test_singular_matrices_are_refused_by_their_index(matrices):
@@ -269,6 +276,9 @@ def test_singular_matrices_are_refused_by_their_index(matrices):
         (lambda: linalg.matmul(np.ones((5, 4)), np.ones((5, 5))), ValueError, "do not go together: 4 is not 5"),
         (lambda: linalg.matvec(np.ones((5, 4)), np.ones(5)), ValueError, "do not go together: 4 is not 5"),
         (lambda: linalg.matmul(np.ones((3, 5)), np.ones((5, 5))), ValueError, "no released model for matmul of 5x3"),
+        (lambda: linalg.matmul(np.ones(5), np.ones(5)), LinAlgError, "two vectors given"),
+        (lambda: linalg.inv(np.full((5, 5), np.inf)), LinAlgError, "matrix holds NaN or infinity"),
+        (lambda: linalg.matmul(np.ones((2, 5, 5)), np.ones((3, 5, 5))), ValueError, "cannot be broadcast"),
         (lambda: linalg.add(np.ones((5, 5)), np.ones((4, 4))), ValueError, "cannot be broadcast"),
         (lambda: linalg.eigvalsh(np.eye(5), model="eigenvalue-5"), ValueError, "did you mean 'eigenvalues-5'"),
         (lambda: linalg.eigvalsh(np.eye(5), refined=True), TypeError, "did you mean 'refine'"),
@@ -278,7 +288,8 @@ def test_singular_matrices_are_refused_by_their_index(matrices):
     ],
 )
 def test_errors_say_what_is_wrong(call, kind, says):
-    with pytest.raises(kind, match=says) as raised:
+    with warnings.catch_warnings(), pytest.raises(kind, match=says) as raised:
+        warnings.simplefilter("error")
         call()
     assert "\n" not in str(raised.value)
 

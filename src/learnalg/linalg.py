@@ -11,7 +11,7 @@ model          a released model, a run, or a loaded Model. Otherwise the most ac
                answers; what is not trusted is asked of the others for that size, and the best proven answer stays
 rescale        matrices are brought to the scale of the training, and answers scaled back (True)
 refine         a classical iteration makes answers exact and certifies them; LinAlgError where it cannot (False)
-fallback       with refine: NumPy's answer where nothing can be certified (False)
+fallback       with refine: NumPy's answer where nothing can be certified, with a FallbackWarning (False)
 allow_outside  a size, values or a spectrum that no model was trained for give a warning, not an error (False)
 details        returns a Solution: it flags what is not trusted or not certified, and nothing warns or raises (False)
 
@@ -46,6 +46,10 @@ class UntrustedWarning(UserWarning):
     """The error of an answer is not proven to be small."""
 
 
+class FallbackWarning(UserWarning):
+    """Answers are NumPy's."""
+
+
 class EighResult(NamedTuple):
     eigenvalues: Floats
     eigenvectors: Floats
@@ -77,8 +81,14 @@ def add(a: ArrayLike, b: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
 
 
 def matmul(a: ArrayLike, b: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
-    """As numpy.matmul, of matrices. Models write M^T N, as the paper's."""
-    left, right = _real(a), _real(b)
+    """As numpy.matmul. Models write M^T N, as the paper's."""
+    left, right = _real(a, least=1), _real(b, least=1)
+    if left.ndim == right.ndim == 1:
+        raise LinAlgError("two vectors given: models multiply matrices with matrices or with vectors")
+    if right.ndim == 1:
+        return matvec(left, right, **keywords)
+    if left.ndim == 1:
+        return matvec(right.swapaxes(-1, -2), left, **keywords)
     _check_inner(left, right, right.shape[-2])
     return _answer("matmul", [left.swapaxes(-1, -2), right], lambda matrix: matrix, keywords)
 
@@ -93,7 +103,8 @@ def matvec(a: ArrayLike, x: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
 def inv(a: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
     """As numpy.linalg.inv: LinAlgError for a singular matrix."""
     matrices = _square(a)
-    singular = np.linalg.slogdet(_to_unit(matrices))[0] == 0
+    with np.errstate(invalid="ignore"):
+        singular = np.linalg.slogdet(_to_unit(matrices))[0] == 0
     if singular.any():
         raise LinAlgError(f"Singular matrix{place(np.flatnonzero(singular)[0], singular.shape)}")
     return _answer("inverse", [matrices], lambda matrix: matrix, keywords)
@@ -158,12 +169,17 @@ def _answer(task: str, operands: list[Floats], form: Callable[[Floats], Any], ke
     if keywords.get("details"):
         return solution
     if refine:
-        left_over = np.flatnonzero(~np.asarray(solution.is_certified) & ~np.asarray(solution.fell_back))
+        fell_back = np.asarray(solution.fell_back)
+        left_over = np.flatnonzero(~np.asarray(solution.is_certified) & ~fell_back)
         if len(left_over):
             raise LinAlgError(
                 f"{len(left_over)} of {solution.residual.size} answers cannot be certified: matrix"
                 f"{place(left_over[0], solution.shape)}; fallback=True takes NumPy's answers, details=True flags them"
             )
+        if fell_back.any():
+            first = place(np.flatnonzero(fell_back)[0], solution.shape)
+            message = f"{fell_back.sum()} of {fell_back.size} answers are NumPy's, the first that of matrix{first}"
+            warnings.warn(message, FallbackWarning, stacklevel=3)
     elif not np.all(solution.trusted):
         if not allow_outside:
             _check_inside(solution, _asked(task, operands, model), rescale)
