@@ -6,8 +6,8 @@
 In distribution are the first matrices of the model's own test split. Out of distribution are the eleven test sets of
 the paper's table 12 and six families of well-known matrices: covariance, Hilbert, Toeplitz, graph Laplacian,
 rank-deficient and sparse ones, a quarter as many of each. All are rescaled, as is the default. Problems without a
-solution (inverses of singular matrices) are left out. An answer is right if its error is below 5 % by the criterion of the accuracy tables. Each
-model's counts go to results/verdicts/NAME.json, and from there to its card.
+solution (inverses of singular matrices) are left out. An answer is right if its error is below 5 % by the criterion of
+the accuracy tables. Each model's counts go to results/verdicts/NAME.json, and from there to its card.
 """
 
 from __future__ import annotations
