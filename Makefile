@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup browser demo test lint bench verdict docs manual wheel clean
+.PHONY: help setup browser demo test lint bench verdict docs screenshots manual wheel clean
 
 help:
 	@echo "make demo    released models at work, then a small one from nothing"
@@ -11,6 +11,7 @@ help:
 	@echo "make bench   examples a second: data for each task and encoding, training, decoding"
 	@echo "make verdict MODEL=NAME  measure a released model's verdict and refined answers, without MODEL all; update docs"
 	@echo "make docs    bring README.md and docs/ up to date with results/"
+	@echo "make screenshots  take the pictures of the page again (needs Chromium)"
 	@echo "make manual  build the manual: build/manual/index.html"
 	@echo "make wheel   build the package into dist/"
 	@echo "make setup   only create .venv"
@@ -54,6 +55,9 @@ docs: setup
 	$(BIN)/learnalg docs
 	$(BIN)/python docs/worked.py
 	$(BIN)/python benchmarks/scaling.py
+
+screenshots: setup
+	$(BIN)/python docs/screenshots.py
 
 manual: setup
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs . build/manual

@@ -22,6 +22,7 @@ CONTENTS = {
     "Begin": [
         "docs/first-steps",
         "docs/notebooks/train-your-first-model",
+        "docs/notebooks/why-does-it-fail",
         "docs/how-a-run-works",
     ],
     "Use": [
@@ -99,6 +100,7 @@ add_module_names = False
 toc_object_entries_show_parents = "hide"
 
 html_theme = "furo"
+html_static_path, html_css_files = ["static"], ["manual.css"]
 html_copy_source = html_show_sourcelink = html_show_copyright = html_show_sphinx = False
 html_domain_indices = html_use_index = False
 

@@ -141,6 +141,10 @@ def symmetric_matrices(name: str) -> Floats:
     return ENSEMBLES[name](np.random.default_rng(0), NUM, SIZE, SIZE, True)
 
 
+def short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
+
+
 def ensembles() -> str:
     table = [["ensemble", "matrices", "condition number: median", "90 % are below", "all eigenvalues positive, %"]]
     for name in ENSEMBLES:
@@ -148,7 +152,7 @@ def ensembles() -> str:
         sizes = np.abs(values)
         condition = sizes.max(axis=1) / sizes.min(axis=1)
         positive = 100 * (values > 0).all(axis=1).mean()
-        shown = [f"{np.median(condition):.3g}", f"{np.quantile(condition, 0.9):.3g}", f"{positive:.0f}"]
+        shown = [short(np.median(condition)), short(np.quantile(condition, 0.9)), f"{positive:.0f}"]
         table.append([f"`{name}`", ENSEMBLE_SUMMARIES[name], *shown])
     return markdown(table)
 

@@ -27,6 +27,12 @@ def test_links_lead_somewhere(page):
     assert not [link for link in links if not (page.parent / link).is_file()]  # a folder is no page of the manual
 
 
+def test_pictures_are_small_and_shown():
+    shown = {name for page in PAGES for name in re.findall(r"images/([\w-]+\.png)\)", page.read_text())}
+    pictures = {path.name: path.stat().st_size for path in (ROOT / "docs/images").iterdir()}
+    assert shown == set(pictures) and max(pictures.values()) <= 150_000
+
+
 @every_page
 def test_files_in_backticks_exist(page):
     text = "\n\n".join(part for part in page.read_text().split("\n\n") if HISTORY not in part)

@@ -3,9 +3,11 @@
 import json
 import re
 import shutil
+import time
 
 import pytest
 
+from learnalg.cli.runs import moment
 from learnalg.cli.texts import columns
 from learnalg.config import replace_fields
 from learnalg.training.run import Run
@@ -108,3 +110,9 @@ def test_what_cannot_be_compared_is_refused(run, folder, line, complaint):
 
 def test_columns_stand_under_each_other():
     assert columns([["a", "bb", "c"], ["aaa", "b", ""]], right=(1,)) == "a    bb  c\naaa   b"
+
+
+def test_what_changed_today_has_its_time_and_before_its_day():
+    now = time.time()
+    assert re.fullmatch(r"\d\d:\d\d", moment(now))
+    assert moment(now - 2 * 86_400) == time.strftime("%F", time.localtime(now - 2 * 86_400))

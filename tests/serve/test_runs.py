@@ -6,9 +6,11 @@ import time
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from learnalg.reproduction.report import hosting
 from learnalg.reproduction.report.gathering import Document
+from learnalg.serve.app import build_app
 from learnalg.serve.charts import Line, line_chart, nice_step, scatter_chart, short_number
 from learnalg.serve.runs import Runs, fields_of, side_by_side
 from learnalg.serve.showing import samples_of
@@ -41,7 +43,9 @@ def test_metrics_are_read_on_from_where_they_ended(tmp_path, made):
 @pytest.mark.parametrize(
     "line",
     ["nonsense", "[]", "3", '{"examples": "many", "seconds": 1}', '{"examples": 1}', "[" * 100_000, "\x00\xff",
-     '{"examples": 1, "seconds": 1, "accuracy": {"l1": 3}}', '{"examples": 1e999, "seconds": 1}'],
+     '{"examples": 1, "seconds": 1, "accuracy": {"l1": 3}}',
+     '{"examples": 1, "seconds": 1, "valid_loss": 1, "accuracy": {"l1": {"0.05": "much"}}}',
+     '{"examples": 1e999, "seconds": 1}'],
 )  # fmt: skip
 def test_damaged_metrics_are_counted_and_left_out(tmp_path, line, made):
     folder = made.run(tmp_path / "a", lines=[made.log(10, 1.0)])
@@ -147,8 +151,8 @@ def test_the_report_is_made_again_when_a_result_changes(tmp_path, monkeypatch):
 
 
 def test_charts():
-    chart = line_chart("t", [Line("a", [(0, 0), (100, 50), (200, float("nan"))])], y_range=(0, 100))
-    assert chart.lines[0].path == "M48 202L408 106" and chart.lines[0].last == "50"
+    chart = line_chart("t", [Line("a", [(0, 0), (100, 50), (200, float("nan"))])], is_share=True)
+    assert chart.lines[0].path == "M48 202L408 106" and chart.lines[0].last == "50.0 %"
     assert line_chart("t", [Line("a", [])]) is None
     many = line_chart("t", [Line("a", [(k, k) for k in range(100_000)])])
     assert many.lines[0].path.count("L") < 300 and many.lines[0].last == "1e+05"
@@ -159,11 +163,20 @@ def test_charts():
     assert len(chart.lines) == 1 and chart.lines[0].path.count("h0") == 4 and "nan" not in chart.lines[0].path
     assert scatter_chart("t", {}, "x", "y") is None
     assert [nice_step(span) for span in (100, 3, 0.07, 0)] == [20, 1, 0.02, 1]
-    assert [short_number(x) for x in (0, 0.05, 12_000, 2_500_000, 1e-7, 1e12)] == [
+    assert [short_number(x) for x in (0, 0.05, 5_000, 12_000, 2_500_000, 1e-7, 1e12)] == [
         "0",
         "0.05",
+        "5k",
         "12k",
         "2.5M",
         "1e-7",
         "1e12",
     ]
+
+
+def test_less_than_all_is_never_written_as_all(made, tmp_path):
+    made.run(tmp_path / "a", lines=[made.evaluation(10, 0.9996)])
+    app = build_app(Runs(tmp_path), None, 8000)
+    with TestClient(app, base_url="http://127.0.0.1:8000") as opened:
+        page = opened.get("/runs").text
+    assert page.count("99.96 %") >= 2 and "100.0" not in page

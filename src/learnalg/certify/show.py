@@ -103,7 +103,7 @@ def _matrix(matrix: Floats, errors: Floats | None) -> str:
     for i, row in enumerate(matrix):
         cells = []
         for j, value in enumerate(row):
-            style = "" if errors is None else f" style='background: {_colour(float(errors[i, j]))}'"
+            style = "" if errors is None else f" style='background: {_colour(float(errors[i, j]))}; color: #1b1b1b'"
             cells.append(f"<td{style}>{value:.4g}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return f"<table>{''.join(rows)}</table>"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnalg.cli.flags import Folders, parse
+from learnalg.evaluation.result import percent
 
 if TYPE_CHECKING:
     from learnalg.serve.runs import Run
@@ -75,10 +76,16 @@ def state_of(one: Run) -> str:
     return "running" if locked else "finished" if one.state == "finished" else "stopped"
 
 
+def moment(seconds: float) -> str:
+    """The time of today, or the day."""
+    at, now = time.localtime(seconds), time.localtime()
+    return time.strftime("%H:%M" if at[:3] == now[:3] else "%F", at)
+
+
 def _cells(row: dict[str, Any]) -> list[str]:
-    changed = time.strftime("%F %H:%M", time.localtime(row["changed"]))
+    changed = moment(row["changed"])
     if "trouble" in row:
         return ["", "", "", "", "", "", f"{changed}  {row['trouble']}"]
     accuracy = row["accuracy"] or {}
-    shares = " / ".join(f"{100 * accuracy[t]:.1f}" for t in ("0.05", "0.02", "0.01", "0.005") if t in accuracy)
+    shares = " / ".join(percent(accuracy[t]) for t in ("0.05", "0.02", "0.01", "0.005") if t in accuracy)
     return [row["task"], row["sizes"], str(row["seed"]), f"{row['examples']:,}", f"{row['of']:,}", shares, changed]

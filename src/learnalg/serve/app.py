@@ -23,6 +23,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from learnalg.evaluation.result import percent
 from learnalg.serve.exploring import explore_routes
 from learnalg.serve.guards import Guard
 from learnalg.serve.models import Models
@@ -46,6 +47,7 @@ def build_app(runs: Runs, paper: Paper, port: int, prepare: Callable[[], None] |
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters["percent"] = percent
     light, quick, slow = Work(4, 200, 60.0), Work(2, 200, 60.0, prepare), Work(1, 20, 90.0, prepare)
     site = Site(runs, Models(runs), paper, light, quick, slow, templates)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from learnalg.evaluation.result import percent
 from learnalg.problems.task import Floats
 
 WIDTH, HEIGHT = 420, 240
@@ -109,11 +110,11 @@ def short_number(value: float) -> str:
     size = abs(value)
     if size >= 1e6 and size < 1e9:
         return f"{value / 1e6:.3g}M"
-    if size >= 1e4 and size < 1e6:
+    if size >= 1e3 and size < 1e6:
         return f"{value / 1e3:.3g}k"
     return (
         f"{value:.3g}"
-        if size == 0 or 1e-3 <= size < 1e4
+        if size == 0 or 1e-3 <= size < 1e3
         else f"{value:.0e}".replace("+", "").replace("e0", "e").replace("e-0", "e-")
     )
 
@@ -132,27 +133,28 @@ def line_chart(
     lines: Sequence[Line],
     x_label: str = "examples",
     y_label: str = "",
-    y_range: tuple[float, float] | None = None,
-    unit: str = "",
+    is_share: bool = False,
     x_end: float = 0.0,
 ) -> Chart | None:
-    """None where there is nothing to draw. `x_end`: where the axis ends at least, so that several agree."""
+    """None where there is nothing to draw. Shares are in percent. `x_end`: where the axis ends at least, so that
+    several agree."""
     kept = [(line, thinned(line.points)) for line in lines]
     kept = [(line, points) for line, points in kept if len(points)]
     if not kept:
         return None
     whole = np.concatenate([points for _, points in kept])
-    low, high = y_range if y_range else (float(whole[:, 1].min()), float(whole[:, 1].max()))
+    low, high = (0.0, 100.0) if is_share else (float(whole[:, 1].min()), float(whole[:, 1].max()))
     if high <= low:
         low, high = low - 0.5, high + 0.5
-    margin = 0.0 if y_range else 0.04 * (high - low)
+    margin = 0.0 if is_share else 0.04 * (high - low)
     x = Axis(0.0, max(x_end, float(whole[:, 0].max())) or 1.0, LEFT, WIDTH - RIGHT)
     y = Axis(low - margin, high + margin, HEIGHT - BOTTOM, TOP)
     drawn = []
     for line, points in kept:
         xs, ys = x.place(points[:, 0]), y.place(points[:, 1])
         dots = tuple(zip(xs.tolist(), ys.tolist(), strict=True)) if len(points) <= 30 else ()
-        drawn.append(Drawn(line.name, path_of(xs, ys), line.color, line.is_dashed, f"{points[-1, 1]:.3g}{unit}", dots))
+        last = f"{percent(points[-1, 1] / 100)} %" if is_share else f"{points[-1, 1]:.3g}"
+        drawn.append(Drawn(line.name, path_of(xs, ys), line.color, line.is_dashed, last, dots))
     return Chart(title, x_label, y_label, tuple(drawn), x.ticks(), y.ticks())
 
 

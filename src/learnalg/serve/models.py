@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from learnalg.evaluation.result import percent
 from learnalg.naming import unknown
 from learnalg.problem import Problem
 from learnalg.serve.runs import Runs
@@ -52,7 +53,7 @@ class Models:
     def _released(self) -> list[Choice]:
         """The most accurate first."""
         entries = sorted(index(), key=lambda entry: entry.accuracy, reverse=True)
-        notes = [f"{100 * entry.accuracy[0]:.1f} % accurate at 5 % tolerance" for entry in entries]
+        notes = [f"{percent(entry.accuracy[0])} % accurate at 5 % tolerance" for entry in entries]
         return [
             Choice(entry.name, entry.problem, ZOO / f"{entry.name}.safetensors", note)
             for entry, note in zip(entries, notes, strict=True)

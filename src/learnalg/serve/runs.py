@@ -51,7 +51,8 @@ class Metrics:
                 self.losses.append((examples, float(values["loss"])))
                 self.speeds.append((examples, float(values["examples_per_second"])))
             if "accuracy" in values:
-                _ = {float(t): float(share) for t, share in values["accuracy"]["l1"].items()}
+                shares = values["accuracy"]["l1"].items()
+                values["accuracy"]["l1"] = {str(float(t)): float(share) for t, share in shares}
                 _ = float(values["valid_loss"])
                 self.evaluations.append(values)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):

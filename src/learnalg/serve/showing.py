@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from typing import Any
 from urllib.parse import urlencode
 
@@ -49,6 +50,7 @@ def _course(site: Site, chosen: list[str], has_default: bool) -> dict[str, Any]:
     if len(shown) > MOST_COMPARED:
         raise ValueError(f"{len(shown)} runs: at most {MOST_COMPARED} are compared at once")
     different, same = side_by_side(shown)
+    again = f"/runs/curves?{_query([run.name for run in shown])}"
     return {
         "runs": list(runs.values()),
         "chosen": [run.name for run in shown],
@@ -58,7 +60,8 @@ def _course(site: Site, chosen: list[str], has_default: bool) -> dict[str, Any]:
         "same": same,
         "samples": [table for run in shown if (table := samples_of(run))],
         "is_live": any(run.state == "in progress" for run in shown),
-        "again": f"/runs/curves?{_query([run.name for run in shown])}",
+        "again": again,
+        "mark": f"{zlib.crc32(again.encode()):x}",  # of this choice: what one has opened stays open for it alone
         "minutes": minutes,
         "left": left,
     }
@@ -91,8 +94,7 @@ def _of_one(run: Run, end: int) -> list[Chart | None]:
         line_chart(
             "Accuracy on the validation split, %",
             [Line(f"{100 * float(t):g} % tolerance", run.accuracy(t), k) for k, t in enumerate(TOLERANCES)],
-            y_range=(0, 100),
-            unit=" %",
+            is_share=True,
             x_end=end,
         ),
         line_chart(
@@ -101,8 +103,7 @@ def _of_one(run: Run, end: int) -> list[Chart | None]:
                 Line(size, points, k % NUM_COLORS, is_dashed=k >= NUM_COLORS)
                 for k, (size, points) in enumerate(sizes.items())
             ],
-            y_range=(0, 100),
-            unit=" %",
+            is_share=True,
             x_end=end,
         ),
         line_chart("Examples a second", [Line("speed", run.metrics.speeds, 0)], x_end=end),
@@ -116,8 +117,7 @@ def _of_several(runs: list[Run], end: int) -> list[Chart | None]:
             line_chart(
                 f"Accuracy at {100 * float(t):g} % tolerance, validation split",
                 [Line(run.name, run.accuracy(t), k) for k, run in enumerate(runs)],
-                y_range=(0, 100),
-                unit=" %",
+                is_share=True,
                 x_end=end,
             )
             for t in TOLERANCES
@@ -188,7 +188,7 @@ def _result_charts(result: Result) -> list[Chart]:
     ]
     charts = [
         line_chart("Loss a token, validation split", [Line("validation", [(p.examples, p.loss) for p in curve])]),
-        line_chart("Accuracy on the validation split, %", shares, y_range=(0, 100), unit=" %"),
+        line_chart("Accuracy on the validation split, %", shares, is_share=True),
     ]
     return [chart for chart in charts if chart is not None]
 
