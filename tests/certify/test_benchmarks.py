@@ -44,13 +44,13 @@ def test_families_are_what_they_are_called(n):
 @pytest.mark.parametrize("name", ["eigvalsh", "eigh", "inv"])
 def test_well_known_matrices_are_right_or_flagged_and_refined(name):
     A = np.concatenate([family(np.random.default_rng(4), 8, 5) for family in verdict.FAMILIES])
-    A = A[np.linalg.cond(A) < 1e12] if name == "inv" else A
+    A = A[TASKS["inverse"]().accept(A)] if name == "inv" else A
     solution = getattr(linalg, name)(A, details=True)
     is_right = solution.error < TRUSTED
     assert is_right[solution.trusted].all() and solution.trusted.mean() > 0.2
     refined = getattr(linalg, name)(A, refine=True, details=True)
-    assert refined.is_certified.mean() > 0.8 and not refined.fell_back.any()
-    assert (refined.error[refined.is_certified] < 1e-6).all()
+    assert refined.is_certified.all() and not refined.fell_back.any()
+    assert (refined.error < 1e-6).all()
 
 
 def test_a_verdict_counts_what_is_right_and_what_is_trusted():
