@@ -33,7 +33,7 @@ from numpy.linalg import LinAlgError
 from numpy.typing import ArrayLike, NDArray
 
 from learnalg.certify.proofs import bound
-from learnalg.certify.solution import TRUSTED, Solution, better, flat
+from learnalg.certify.solution import TRUSTED, Solution, better, flat, place
 from learnalg.naming import unknown
 from learnalg.problems.task import Floats
 from learnalg.zoo.catalog import models_for
@@ -103,11 +103,18 @@ def matvec(a: ArrayLike, x: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
 def inv(a: ArrayLike, **keywords: Unpack[Keywords]) -> Any:
     """As numpy.linalg.inv: LinAlgError for a singular matrix."""
     matrices = _square(a)
+    check_regular(matrices)
+    return _answer("inverse", [matrices], lambda matrix: matrix, keywords)
+
+
+def check_regular(matrices: Floats) -> None:
+    """Refuses singular matrices; what is not square is no business of this."""
+    if matrices.shape[-1] != matrices.shape[-2]:
+        return
     with np.errstate(invalid="ignore"):
         singular = np.linalg.slogdet(_to_unit(matrices))[0] == 0
     if singular.any():
         raise LinAlgError(f"Singular matrix{place(np.flatnonzero(singular)[0], singular.shape)}")
-    return _answer("inverse", [matrices], lambda matrix: matrix, keywords)
 
 
 def eigvalsh(a: ArrayLike, UPLO: str = "L", **keywords: Unpack[Keywords]) -> Any:
@@ -243,11 +250,6 @@ def _check_inside(solution: Solution, models: Sequence[str | Path | Model], resc
             f"no model was trained for {where} ({names}), and the answer has no proof of an error below "
             f"{100 * TRUSTED:g} %; allow_outside=True returns it with a warning"
         )
-
-
-def place(index: int, lead: tuple[int, ...]) -> str:
-    """Which of a stack, for an error: ' (1, 2)', and nothing of one problem."""
-    return f" {tuple(int(k) for k in np.unravel_index(index, lead))}" if lead else ""
 
 
 def _loaded(model: str | Path | Model) -> Model:

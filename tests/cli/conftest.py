@@ -1,7 +1,11 @@
 """Commands run in this process, in an empty folder."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
+import torch
 
 from learnalg.cli import main
 
@@ -17,7 +21,8 @@ def run(tmp_path, monkeypatch, capsys):
         said = capsys.readouterr()
         return code, said.out, said.err
 
-    return call
+    yield call
+    torch.set_flush_denormal(False)  # a setting of the commands that other tests must not have
 
 
 @pytest.fixture(scope="session")
@@ -55,13 +60,22 @@ def crowded(tmp_path):
     arrays = {
         "complex": [[1j]],
         "two": np.eye(2),
-        "three": np.eye(3),
+        "three": [[1.0, 2.0, 3.0], [2.0, 5.0, -4.0], [3.0, -4.0, 0.5]],
         "vector": [1.0, 2.0],
         "nan": [[np.nan]],
         "batch": np.ones((2, 1, 1)),
     }
     for name, array in arrays.items():
         np.save(tmp_path / f"{name}.npy", array)
+    (tmp_path / "steps.txt").write_text("1 2\n3 4\n\n5 6\n")
+    (tmp_path / "nan.txt").write_text("1 2\n3 4\n\n5 nan\n6 7\n")
+    np.save(tmp_path / "ones.npy", [np.eye(2), np.ones((2, 2))])
+    np.save(tmp_path / "fields.npy", np.zeros(2, dtype=[("a", float)]))
+    header = io.BytesIO()  # of a terabyte
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
+    (tmp_path / "lying.npy").write_bytes(header.getvalue() + bytes(64))
+    with zipfile.ZipFile(tmp_path / "lying.npz", "w") as archive:
+        archive.writestr("a.npy", header.getvalue() + bytes(64))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
     return tmp_path

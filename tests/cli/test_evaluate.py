@@ -1,4 +1,4 @@
-"""Evaluate and solve."""
+"""Evaluate."""
 
 import json
 
@@ -74,26 +74,3 @@ def test_a_place_to_save_that_is_not_there_is_refused_before_the_test(run, tiny_
     monkeypatch.setattr("learnalg.evaluation.evaluate.predictions_of", lambda *a, **k: pytest.fail("tested first"))
     code, _, err = run("evaluate", tiny_run.folder, "--save", "missing/saved.npz")
     assert code == 2 and "missing" in err and ".part" not in err
-
-
-def test_solve_reads_arrays_and_text(run, tiny_run, tmp_path):
-    np.save(tmp_path / "matrix.npy", [[1.0, -2.0], [3.0, 4.0]])
-    (tmp_path / "matrix.csv").write_text("1,-2\n3,4\n")
-    (tmp_path / "matrix.txt").write_text("1 -2\n3 4\n")
-    answers = [
-        json.loads(run("solve", tiny_run.folder, f"matrix.{kind}", "--json")[1]) for kind in ("npy", "csv", "txt")
-    ]
-    for answer in answers:
-        assert answer["task"] == "transpose"
-        assert answer["solution"] == [[1.0, 3.0], [-2.0, 4.0]]
-        assert answer["prediction"] == answers[0]["prediction"]
-    error = np.abs(np.array(answers[0]["prediction"]) - answers[0]["solution"]).sum() / 10
-    assert error == pytest.approx(answers[0]["error"])
-
-
-def test_a_released_model_is_found_by_its_name(run, tmp_path):
-    (tmp_path / "m.txt").write_text("1 2 3\n2 5 -4\n3 -4 0.5\n")
-    code, out, _ = run("solve", "eigenvalues-3", "m.txt", "--json")
-    assert code == 0 and json.loads(out)["error"] < 0.2
-    code, _, err = run("solve", "eigenvalues-4", "m.txt")
-    assert code == 2 and "did you mean 'eigenvalues-" in err

@@ -46,7 +46,7 @@ FLAGS = {
     "evaluate": "--num --seed --tolerances --norms --ensemble --amplitude --dim --beam --constrained --json --save",
     "analyse": "--num --seed --tolerance --out --ensemble --amplitude --dim --beam --constrained --json",
     "verify": "--num",
-    "solve": "--task --json --plugin",
+    "solve": "--task --json --out --refine --fallback --no-rescale --allow-outside --plugin",
     "reproduce": "--scale --list --dry-run --show --quiet --launch --jobs --job-threads --plugin",
     "serve": "--runs --port --scale",
     "report": "--out --scale",

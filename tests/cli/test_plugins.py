@@ -42,8 +42,8 @@ def test_a_task_of_ones_own_goes_all_the_way(plugin, run, tmp_path, small):
     np.save(tmp_path / "matrix.npy", [[1.0, 2.0], [3.0, 5.0]])
     code, out, _ = run("solve", "--plugin", plugin, "det2", "matrix.npy", "--json")
     answer = json.loads(out)
-    assert code == 0 and np.shape(answer["prediction"]) == (1, 1)
-    assert answer["solution"] == [[pytest.approx(-1.0)]]
+    assert code == (0 if answer["trusted"] else 1) and np.shape(answer["answer"]) == (1, 1)
+    assert answer["expected"] == [[pytest.approx(-1.0)]]
 
     assert "determinant         the determinant\n" in run("list", "--plugin", plugin, "tasks")[1]
 

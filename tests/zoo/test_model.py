@@ -148,36 +148,26 @@ def test_a_model_of_several_tasks_must_be_told_which(untrained):
     assert model.solve(MATRIX, MATRIX, task="add").value.shape == (2, 2)
 
 
-def test_explain_sets_the_answer_beside_numpys(trained):
-    matrix = np.array([[1.23456, -2.0], [3.0, 4.5]])
-    answer = trained.explain(matrix)
-    assert answer["task"] == "transpose"
-    np.testing.assert_allclose(answer["seen"], [[1.23, -2.0], [3.0, 4.5]])  # three digits
-    np.testing.assert_array_equal(answer["solution"], answer["seen"].T)
-    np.testing.assert_array_equal(answer["prediction"], trained.solve(matrix).value)
-    error = np.abs(answer["prediction"] - answer["solution"]).sum() / np.abs(answer["solution"]).sum()
-    assert answer["error"] == pytest.approx(error)
-    assert 0 < answer["seconds"] < 60
+def test_a_solution_has_numpys_answer_beside_it(trained):
+    solution = trained.solve([[1.23456, -2.0], [3.0, 4.5]])
+    np.testing.assert_allclose(solution.seen[0], [[1.23, -2.0], [3.0, 4.5]])  # three digits
+    np.testing.assert_array_equal(solution.expected, [[1.23456, 3.0], [-2.0, 4.5]])
+    error = np.abs(solution.value - solution.expected).sum() / np.abs(solution.expected).sum()
+    assert solution.error == pytest.approx(error)
+    assert 0 < solution.seconds < 60
 
 
-def test_explain_takes_one_problem(trained):
-    with pytest.raises(ValueError, match="one problem at a time"):
-        trained.explain(np.ones((2, 2, 2)))
-
-
-def test_explain_refuses_what_has_no_solution(untrained):
+def test_what_has_no_solution_has_no_error(untrained):
     model = untrained(task="inverse", dim="2")
-    with pytest.raises(ValueError, match="no solution"):
-        model.explain(np.ones((2, 2)))
-    assert np.isfinite(model.explain(MATRIX)["error"])
+    assert np.isnan(model.solve(np.ones((2, 2))).error)
+    assert np.isfinite(model.solve(MATRIX).error)
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("prediction", [0.0, 2.0])
-def test_explain_has_an_error_for_a_solution_of_zero(trained, monkeypatch, prediction):
+def test_a_solution_of_zero_has_an_error(trained, prediction):
     solved = replace(trained.solve(np.zeros((2, 2))), matrix=np.full((2, 2), prediction))
-    monkeypatch.setattr(trained, "solve", lambda *operands, task: solved)
-    assert trained.explain(np.zeros((2, 2)))["error"] == (0.0 if prediction == 0 else None)
+    assert solved.error == (0.0 if prediction == 0 else np.inf)
 
 
 def test_the_model_evaluates_itself(trained, tiny_run):
@@ -277,6 +267,16 @@ def test_a_model_says_whether_it_wrote_a_matrix_of_its_own_accord(trained, untra
     assert not before.well_formed.any() and after.well_formed.mean() > 0.9
     assert before.confidence.max() < after.confidence.mean() <= 1
     assert before.seconds > 0
+
+
+def test_errors_of_a_stack_name_the_index(untrained):
+    batch = np.ones((2, 3, 2, 2))
+    batch[1, 0, 0, 1] = np.nan
+    with pytest.raises(ValueError, match=r"the matrix \(1, 0\) holds NaN"):
+        untrained(task="eigenvalues", dim="2").solve(batch)
+    batch[1, 0, 0, 1] = 2.0
+    with pytest.raises(ValueError, match=r"matrix \(1, 0\) is not symmetric"):
+        untrained(task="eigenvalues", dim="2").solve(batch)
 
 
 def test_a_stack_is_solved_in_portions(trained, monkeypatch):

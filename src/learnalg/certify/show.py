@@ -23,13 +23,13 @@ COLOURS = ((0.005, "#d7efdc"), (0.05, "#f6efc8"), (np.inf, "#f6d5d0"))  # of a c
 
 def text(solution: Solution) -> str:
     if not solution.shape:
-        return f"<Solution of {solution.task} by {solution.model}: {_verdict(solution)}>\n{solution.value}"
+        return f"<Solution of {solution.task} by {solution.model}: {verdict(solution)}>\n{solution.value}"
     num, trusted = solution.trusted.size, int(solution.trusted.sum())
     models = ", ".join(np.unique(solution.model)) or "no model"
-    verdict = f"{trusted} trusted"
+    counts = f"{trusted} trusted"
     if solution.is_certified is not None:
-        verdict += f", {int(solution.is_certified.sum())} certified"
-    return f"<Solution of {num} problems of {solution.task} by {models}: {verdict}>\n{solution.value}"
+        counts += f", {int(solution.is_certified.sum())} certified"
+    return f"<Solution of {num} problems of {solution.task} by {models}: {counts}>\n{solution.value}"
 
 
 def html(solution: Solution) -> str:
@@ -45,13 +45,13 @@ def html(solution: Solution) -> str:
     cells = "".join(f"<td>{escape(title)}{_matrix(matrix, colours)}</td>" for title, matrix, colours in parts)
     note = "colours: error of a coefficient relative to their mean: below 0.5 %, below 5 %, above"
     return (
-        f"<div><b>{escape(solution.task)}</b>: {escape(_verdict(solution))}; error beside NumPy's answer "
+        f"<div><b>{escape(solution.task)}</b>: {escape(verdict(solution))}; error beside NumPy's answer "
         f"{100 * float(solution.error):.2g} %<table><tr style='vertical-align: top'>{cells}</tr></table>"
         f"<small>{note}</small></div>"
     )
 
 
-def _verdict(solution: Solution) -> str:
+def verdict(solution: Solution) -> str:
     """Of one problem."""
     if solution.is_certified is not None:
         origin = "NumPy's answer, " if solution.fell_back else ""
@@ -61,12 +61,12 @@ def _verdict(solution: Solution) -> str:
         proof = "not trusted, nothing proven of its error"
     else:
         state = "trusted" if solution.trusted else "not trusted"
-        proof = f"{state}, error proven to be below {_above(100 * float(solution.residual))} %"
+        proof = f"{state}, error proven to be below {percent_above(100 * float(solution.residual))} %"
     malformed = "" if solution.well_formed else ", held to the form of a matrix"
     return f"{proof}, confidence {float(solution.confidence):.2f}{malformed}"
 
 
-def _above(x: float) -> str:
+def percent_above(x: float) -> str:
     """Two digits, rounded up: a bound stays one."""
     unit = 10.0 ** (np.floor(np.log10(x)) - 1) if x > 0 else 1.0
     return f"{np.ceil(x / unit) * unit:.2g}"
@@ -77,7 +77,7 @@ def _stack(solution: Solution) -> str:
     rows = []
     for place in list(np.ndindex(solution.shape))[:MOST_ROWS]:
         bound = float(solution.residual[place])
-        known = f"{_above(100 * bound)} %" if np.isfinite(bound) else "none"
+        known = f"{percent_above(100 * bound)} %" if np.isfinite(bound) else "none"
         state = "trusted" if solution.trusted[place] else "not trusted"
         if solution.is_certified is not None:
             state = "certified" if solution.is_certified[place] else "not certified"

@@ -133,6 +133,11 @@ def flat(stack: Floats) -> Floats:
     return stack.reshape(int(np.prod(stack.shape[:-2])), *stack.shape[-2:])
 
 
+def place(index: int, lead: tuple[int, ...]) -> str:
+    """Which of a stack, for an error: ' (1, 2)', and nothing of one problem."""
+    return f" {tuple(int(k) for k in np.unravel_index(index, lead))}" if lead else ""
+
+
 def better(solution: Solution, rest: Ints, other: Solution) -> Solution:
     """A stack (num,) in which another model was asked for the problems at `rest`: of each, the answer that is proven to
     be better."""

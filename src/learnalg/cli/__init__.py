@@ -22,7 +22,7 @@ COMMANDS = {  # name -> summary
     "evaluate": "test a model, in distribution or out of it",
     "analyse": "why a model fails: conditioning, orthogonality, and what predicts failure",
     "verify": "evaluate released models again and compare with their results",
-    "solve": "solve a matrix with a model, beside NumPy's answer",
+    "solve": "solve matrices from files or a pipe, with a proof of each answer",
     "reproduce": "run a table or figure of the paper, beside its numbers",
     "serve": "open a page on this machine: try and explore models, watch runs, the paper's tables",
     "report": "write all tables and figures beside the paper's, as a page and Markdown",
@@ -51,7 +51,8 @@ commands:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes: 0 success, 1 a model that does not verify, 2 refused, 130 and 143 stopped by a signal."""
+    """Exit codes: 0 success, 1 a model that does not verify or an answer that is not trusted, 2 refused, 130 and 143
+    stopped by a signal."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = _run(arguments)

@@ -1,10 +1,7 @@
-"""Evaluations and solutions as tables in the terminal."""
+"""Evaluations as tables in the terminal."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -41,35 +38,3 @@ def print_report(report: Report) -> None:
         f"well-formed {percent(report.well_formed)} %{f' ({malformed})' if malformed else ''}, "
         f"loss {report.loss:.3f} a token, {report.seconds:.1f} s"
     )
-
-
-def print_solution(answer: dict[str, Any]) -> None:
-    console = Console(highlight=False)
-    matrices = {
-        "the model saw": _matrix(answer["seen"]),
-        "the model predicts": _matrix(answer["prediction"]),
-        "NumPy says": _matrix(answer["solution"]),
-    }
-    print(answer["task"])
-    widths = [max(len(name), *map(len, text.splitlines())) + 3 for name, text in matrices.items()]
-    if sum(widths) < console.width:
-        table = Table()
-        for name in matrices:
-            table.add_column(name, no_wrap=True)
-        table.add_row(*matrices.values())
-        console.print(table)
-    else:  # too wide to stand side by side
-        for name, text in matrices.items():
-            print(f"{name}:\n{text}")
-    error = (
-        "the solution is zero, the prediction is not"
-        if answer["error"] is None
-        else f"{100 * answer['error']:.2f} % (L1)"
-    )
-    print(f"error {error}, {answer['seconds'] * 1e3:.0f} ms")
-
-
-def _matrix(matrix: np.ndarray) -> str:
-    cells = [[f"{value:.4g}" for value in row] for row in matrix]
-    width = max(len(cell) for row in cells for cell in row)
-    return "\n".join("  ".join(f"{cell:>{width}}" for cell in row) for row in cells)

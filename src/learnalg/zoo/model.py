@@ -111,27 +111,6 @@ class Model:
             written.log_BT[:, first:last].mean(1).exp().cpu().numpy().astype(np.float64),
         )
 
-    def explain(self, *operands: ArrayLike, task: str = "") -> dict[str, Any]:
-        """One problem: what the model saw, its prediction, NumPy's solution of that, the error and the time."""
-        found = self.solve(*operands, task=task)
-        if found.shape:
-            raise ValueError("one problem at a time, please")
-        seen = np.concatenate(found.seen, axis=1)[None]
-        if not found.definition.accept(np.concatenate(found.operands, axis=1)[None]).all():
-            raise ValueError(f"task {found.task} has no solution for this matrix")
-        solution = found.definition.solve(seen)
-        residual, reference = found.definition.residual(seen, solution, found.matrix[None])
-        part, whole = float(np.abs(residual).sum()), float(np.abs(reference).sum())
-        error = part / whole if whole else (None if part else 0.0)  # no relative error where the solution is zero
-        return {
-            "task": found.task,
-            "seen": seen[0],
-            "prediction": found.matrix,
-            "solution": solution[0],
-            "error": error,
-            "seconds": found.seconds,
-        }
-
     def evaluate(
         self,
         num: int = 10_000,

@@ -8,11 +8,13 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from learnalg.certify.scaling import scaling_of
+from learnalg.certify.solution import place
 from learnalg.config import DataConfig
 from learnalg.problem import Problem
 from learnalg.problems.task import Floats
@@ -51,8 +53,10 @@ def check_operands(
     if tuple(a.shape for a in arrays) != shapes:
         wanted, got = " and ".join(map(str, shapes)), " and ".join(str(a.shape) for a in arrays)
         raise ValueError(f"task {name} takes matrices of the shapes {wanted}, not {got}")
-    if not all(np.isfinite(a).all() for a in arrays):
-        raise ValueError("the matrix holds NaN or infinity")
+    lead = first.shape[:-2]
+    infinite = _first_without([np.isfinite(a).all(axis=(-2, -1)) for a in arrays])
+    if infinite is not None:
+        raise ValueError(f"the matrix{place(infinite, lead)} holds NaN or infinity")
     if not problem.dims.admits(m, n):
         outside = f"a {m}x{n} matrix, but this model was trained on dim {problem.config.dim}"
         if not allow_outside:
@@ -60,10 +64,18 @@ def check_operands(
         warnings.warn(outside, OutsideWarning, stacklevel=3)
     # Symmetric by the task, or because the model has seen no others: up to rounding.
     needs_symmetry = task.symmetric or problem.config.symmetric or problem.config.triangle
-    if needs_symmetry and not all(is_symmetric(a).all() for a in arrays):
-        raise ValueError(f"this model of {name} was trained on symmetric matrices only, and this one is not symmetric")
-    stacks = tuple(a.reshape(int(np.prod(a.shape[:-2])), *a.shape[-2:]) for a in arrays)
-    return stacks, first.shape[:-2], (m, n)
+    skew = _first_without([is_symmetric(a) for a in arrays]) if needs_symmetry else None
+    if skew is not None:
+        which = f"matrix{place(skew, lead)}" if lead else "this one"
+        raise ValueError(f"this model of {name} was trained on symmetric matrices only, and {which} is not symmetric")
+    stacks = tuple(a.reshape(int(np.prod(lead)), *a.shape[-2:]) for a in arrays)
+    return stacks, lead, (m, n)
+
+
+def _first_without(parts: list[Any]) -> int | None:
+    """The first problem of a stack that a property does not hold for, of one operand or another."""
+    wrong = np.flatnonzero(~np.logical_and.reduce(parts))
+    return int(wrong[0]) if len(wrong) else None
 
 
 def is_symmetric(stack: Floats) -> np.ndarray:
