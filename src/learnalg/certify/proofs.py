@@ -3,7 +3,7 @@
     >>> bound("eigenvalues", task, (A,), predicted) < 0.05  # relative, in the L1 norm, as accuracies are
 
 Sums, products and transposes are computed again. Inverses, eigenvectors and singular vectors are judged by their own
-residual, as in the paper: |A P - I|, |H^T A H - D|, |U^T A V - S|, vectors by their orthogonality too. Eigenvalues and
+residual, as in the paper: |P A - I|, |H^T A H - D|, |U^T A V - S|, vectors by their orthogonality too. Eigenvalues and
 singular values are counted: by Sylvester's law of inertia, the negative pivots of A - x I are the eigenvalues below x.
 So a predicted eigenvalue is within t of the true one if few enough are below x - t and enough below x + t.
 """

@@ -2,7 +2,7 @@
 
 >>> solution = learnalg.load("inverse-5").solve(A)
 >>> np.asarray(solution)        # or solution.value
->>> solution.residual           # |A P - I|: a bound of the relative error, proven for this matrix
+>>> solution.residual           # |P A - I|: a bound of the relative error, proven for this matrix
 >>> solution.trusted            # is it proven to be below 5 %?
 >>> solution.confidence         # what the model makes of it: the mean probability of its tokens
 >>> solution.refined()          # the same problems solved to rounding error, starting from these answers
