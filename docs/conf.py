@@ -30,6 +30,7 @@ CONTENTS = {
         "docs/encodings",
         "docs/ensembles",
         "docs/training",
+        "docs/sweep",
         "docs/scaling",
         "docs/networks",
         "docs/evaluation",

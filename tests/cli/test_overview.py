@@ -41,6 +41,7 @@ FLAGS = {
     "train": "--task --dim --out --init --quiet --preset --recipe --plugin",
     "resume": "--checkpoint --examples --despite --skip-nonfinite --quiet --plugin",
     "replay": "--num --plugin",
+    "sweep": "--vary --trials --jobs --launch --by --tolerance --no-prune --show --out --task --plugin",
     "runs": "--json",
     "compare": "--tolerance --out",
     "evaluate": "--num --seed --tolerances --norms --ensemble --amplitude --dim --beam --constrained --json --save",

@@ -17,6 +17,7 @@ COMMANDS = {  # name -> summary
     "train": "train a model and watch it learn",
     "resume": "continue a run that was stopped",
     "replay": "take one step of a run again, to see why it was not finite",
+    "sweep": "search for the best settings, by many short runs",
     "runs": "list your runs: what they train, how far they are, their accuracy",
     "compare": "set runs and released models side by side: settings, cost, learning curves",
     "evaluate": "test a model, in distribution or out of it",

@@ -112,7 +112,7 @@ class _Parser(argparse.ArgumentParser):
     def _add(self, group: Any, flag: Flag) -> None:
         self.flags[flag.field] = flag
         text = flag.help
-        if flag.default not in (None, "", ()) and flag.hint is not bool:
+        if flag.default not in (None, "", ()) and flag.hint is not bool and not flag.required:
             text += f" [{_shown(flag.default)}]"
         options: dict[str, Any] = {"help": text.replace("%", "%%")}
         if flag.positional:
@@ -129,8 +129,9 @@ class _Parser(argparse.ArgumentParser):
             else:
                 metavar = EXAMPLES[flag.hint]
             group.add_argument(
-                flag.text, dest=flag.field, metavar=metavar, nargs="+" if flag.several else None, **options
-            )
+                flag.text, dest=flag.field, metavar=metavar, nargs="+" if flag.several else None,
+                action="extend" if flag.several else "store", **options,
+            )  # fmt: skip
 
     def read(self, arguments: list[str]) -> dict[str, Any]:
         known, rest = self.parse_known_args(arguments)

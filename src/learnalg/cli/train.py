@@ -57,16 +57,19 @@ def _said_and_base(arguments: list[str]) -> tuple[dict[str, Any], RunConfig]:
     is_help = any(argument in ("-h", "--help") for argument in arguments)
     asked = [argument for argument in arguments if argument not in ("-h", "--help")]
     said = said_in(Train, "train", asked)
-    if said.get("preset") and said.get("recipe"):
-        raise ValueError("--preset and --recipe: a recipe names its preset, so only one of them")
-    if said.get("recipe"):
-        base = read_recipe(find_recipe(said["recipe"]))
-    else:
-        base = preset(said.get("preset") or "fast")
-        base = _like_origin(base, said["init"]) if said.get("init") else base
+    base = base_of(said)
     if is_help:
         said_in(Train, "train", ["--help"], FIRST, Train(config=base, preset=said.get("preset", "fast")))
     return said, base
+
+
+def base_of(said: dict[str, Any]) -> RunConfig:
+    if said.get("preset") and said.get("recipe"):
+        raise ValueError("--preset and --recipe: a recipe names its preset, so only one of them")
+    if said.get("recipe"):
+        return read_recipe(find_recipe(said["recipe"]))
+    base = preset(said.get("preset") or "fast")
+    return _like_origin(base, said["init"]) if said.get("init") else base
 
 
 def _like_origin(base: RunConfig, init: str) -> RunConfig:

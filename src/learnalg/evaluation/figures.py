@@ -91,7 +91,7 @@ def _accuracy(found: dict[str, Any], failure: float) -> Figure | None:
         spread = np.maximum([share - low, high - share], 0)
         axis.errorbar(place, share, yerr=spread, color=RIGHT, marker="o", markersize=4, capsize=2)
         if name != "gap":
-            _set_log(axis, place)
+            set_log(axis, place)
         axis.set_ylim(-3, 103)
         axis.set_xlabel(_label(name, predictor))
         axis.set_ylabel(f"accuracy at {100 * failure:g} %, in %")
@@ -132,7 +132,7 @@ def _condition(examples: Examples, found: dict[str, Any], failure: float) -> Fig
     place, failed = _place(name, scores[usable]), ~(examples.errors < failure)[usable]
     figure, (axis,) = _new(1, 6.4, 4.2)
     _two_histograms(axis, place[~failed], place[failed], np.geomspace(place.min(), place.max() * 1.0001, 41))
-    _set_log(axis, place)
+    set_log(axis, place)
     axis.set_xlabel(_label(name, predictor))
     marks = [("--", "our threshold", predictor["best"])] + [(":", "the paper's", mark) for mark in predictor["paper"]]
     for style, who, mark in marks:
@@ -171,7 +171,7 @@ def _two_histograms(axis: Axes, right: Floats, wrong: Floats, edges: Floats) -> 
     axis.set_ylabel("share of each, in %")
 
 
-def _set_log(axis: Axes, values: Floats) -> None:
+def set_log(axis: Axes, values: Floats) -> None:
     """Labels 1, 2, 5, 10 over a few decades, powers of ten over many."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
