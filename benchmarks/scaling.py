@@ -171,17 +171,17 @@ def table(head: str, rows: list[list[str]]) -> str:
 
 
 def processes_table(measured: dict[str, Any]) -> str:
-    rows = []
+    speeds, traffic = [], []
     for name, case in measured["cases"].items():
         size, alone = case["batch_size"], case["1 process, 1 threads"]
-        given, carried = case["given"], case["carried"]
         ways = ("1 process, 1 threads", "1 process, 2 threads", "2 processes")
-        speeds = [f"{size / case[way]:.0f} ({alone / case[way]:.2f})" for way in ways]
-        formula = gradient_bytes(case["parameters"])
-        traffic = [f"{formula:,}", f"{given:,.0f}", f"{carried / 2:,.0f}", f"{1000 * case['waited']:.0f} ms"]
-        rows.append([name, f"{case['parameters']:,}", *speeds, *traffic])
-    head = "network | parameters | 1 process | 2 threads | 2 processes | bytes by formula | bytes counted | bytes sent"
-    return table(f"{head} | time", rows)
+        speeds.append([name, *(f"{size / case[way]:.0f} ({alone / case[way]:.2f})" for way in ways)])
+        sizes = (gradient_bytes(case["parameters"]), case["given"], case["carried"] / 2)
+        times = (f"{1000 * case[what]:.0f} ms" for what in ("waited", "2 processes"))
+        traffic.append([name, f"{case['parameters']:,}", *(f"{num:,.0f}" for num in sizes), *times])
+    fast = table("network | 1 process | 1 process, 2 threads | 2 processes", speeds)
+    head = "network | parameters | bytes by formula | bytes counted | bytes sent | time for it | of a step of"
+    return f"{fast}\n\n{table(head, traffic)}"
 
 
 def data_table(drawn: dict[str, Any]) -> str:
@@ -212,27 +212,24 @@ def costs_table(costs: dict[str, Cost], cluster: Cluster) -> str:
 
 
 def predictions_table(costs: dict[str, Cost], drawn: dict[str, Any], cluster: Cluster) -> str:
-    rows = []
+    parts = []
     for name, cost in costs.items():
-        rate, millions = drawn[name]["examples_per_second"], MODELS[name][1]
+        rate, budget, rows = drawn[name]["examples_per_second"], MODELS[name][1] * MILLION, []
         for gpus in GPUS:
             found = predict(cost, rate, gpus, cluster)
             shared = max(found.compute + found.reduce, found.data / gpus)
-            rows.append(
-                [
-                    name if gpus == GPUS[0] else "",
-                    f"{gpus:,}",
-                    f"{found.batch:,}",
-                    *(f"{1000 * seconds:,.1f}" for seconds in (found.compute, found.reduce, found.data)),
-                    f"{found.examples():,.0f}",
-                    found.limit,
-                    f"{found.batch / shared:,.0f}",
-                    f"{millions * MILLION / found.batch:,.0f}",
-                    f"{millions * MILLION * shared / found.batch / 3600:,.1f}",
-                ]
-            )
-    head = "model | GPUs | batch | computing, ms | adding up, ms | data, ms | examples/s | limit"
-    return table(f"{head} | examples/s with data shared | steps | hours", rows)
+            times = (f"{1000 * seconds:,.1f}" for seconds in (found.compute, found.reduce, found.data))
+            speed = [rounded(found.examples()), found.limit, rounded(found.batch / shared)]
+            hours = f"{budget * shared / found.batch / 3600:.2g}"
+            rows.append([f"{gpus:,}", f"{found.batch:,}", *times, *speed, f"{budget / found.batch:,.0f}", hours])
+        head = "GPUs | batch | computing | adding up | data | examples/s | limit | if shared | steps | hours"
+        parts.append(f"**{name}**, {MODELS[name][1]} million examples:\n\n{table(head, rows)}")
+    return "\n\n".join(parts)
+
+
+def rounded(value: float) -> str:
+    """To three digits: 439,919 is 440,000."""
+    return f"{float(f'{value:.3g}'):,.0f}"
 
 
 def percent(share: float) -> str:
