@@ -4,9 +4,10 @@ import json
 import shutil
 
 import pytest
+import torch
 
 from learnalg.evaluation.result import Result
-from learnalg.files import checksum
+from learnalg.files import checksum, load_tensors, save_tensors
 from learnalg.training import release as module
 from learnalg.training.release import release
 from learnalg.zoo.cards import card
@@ -35,7 +36,9 @@ def shelf(tmp_path, monkeypatch):
 
 def test_a_finished_run_is_released_with_weights_card_and_result(finished, shelf):
     release(finished, "tiny", zoo=shelf, results=shelf)
-    assert (shelf / "tiny.safetensors").read_bytes() == (finished / "model.safetensors").read_bytes()
+    halves, trained = (load_tensors(path)[0] for path in (shelf / "tiny.safetensors", finished / "model.safetensors"))
+    assert halves.keys() == trained.keys()
+    assert all(torch.equal(half, trained[name].half()) for name, half in halves.items())
     result = Result.read(shelf / "tiny.json")
     assert result.released == "tiny" and result.sha256 == checksum(shelf / "tiny.safetensors")
     assert result.curve[-1].examples == result.examples
@@ -113,5 +116,16 @@ def test_weights_that_are_not_those_of_the_result_are_not_released(finished, she
     content[-1] ^= 1
     (finished / "model.safetensors").write_bytes(content)
     with pytest.raises(ValueError, match="SHA-256"):
+        release(finished, "tiny", zoo=shelf, results=shelf)
+    assert not list(shelf.iterdir())
+
+
+def test_weights_too_large_for_half_precision_are_named(finished, shelf, monkeypatch):
+    tensors, metadata = load_tensors(finished / "model.safetensors")
+    name = next(name for name, tensor in tensors.items() if tensor.ndim == 2)
+    tensors[name][0, 0] = 1e6
+    save_tensors(finished / "model.safetensors", tensors, metadata)
+    monkeypatch.setattr(module, "check_weights", lambda path: None)
+    with pytest.raises(ValueError, match=rf"{name} has weights of 1e\+06: too large"):
         release(finished, "tiny", zoo=shelf, results=shelf)
     assert not list(shelf.iterdir())

@@ -3,7 +3,7 @@
     >>> release(Path("runs/svd"), "svd", also=("4", "4:symmetric"))
 
 A release looks at the test split, which a run never does: 10,000 examples under seed 0, and as many of each size, or
-size and ensemble, that is asked for besides.
+size and ensemble, that is asked for besides. Weights are released in half precision, and tested so (decision 024).
 """
 
 from __future__ import annotations
@@ -11,16 +11,19 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from torch import Tensor
+
 from learnalg.config import DataConfig
 from learnalg.evaluation.evaluate import Done, evaluate, ignore
 from learnalg.evaluation.result import Result
-from learnalg.files import results_folder, write_whole
+from learnalg.files import load_tensors, results_folder, save_tensors, write_whole
+from learnalg.models.weights import build_model, read_model
 from learnalg.problem import Problem
 from learnalg.training.loop import FINAL_TOLERANCES
 from learnalg.training.run import Run
 from learnalg.zoo.cards import card
 from learnalg.zoo.index import MODEL_FILE, RESULT_FILE, ZOO
-from learnalg.zoo.load import load_model
+from learnalg.zoo.load import check_weights
 
 MOST_BYTES = 15_000_000
 TEST_NUM, TEST_SEED = 10_000, 0
@@ -42,17 +45,22 @@ def release(
     run, result_file = Run.open(folder), folder / RESULT_FILE
     if not result_file.is_file():
         raise ValueError(f"{folder} has not finished")
-    if (folder / MODEL_FILE).stat().st_size > MOST_BYTES:
-        raise ValueError(f"the weights of {folder} are larger than {MOST_BYTES:,} bytes")
     provenance = _provenance(run, uncommitted)
-    config, model = load_model(folder)  # checks the SHA-256
+    check_weights(folder / MODEL_FILE)
+    config = read_model(folder / MODEL_FILE)[0]
     problems = {size: _alone(config.data, size) for size in also}  # refused before the first evaluation
+    tensors, metadata = load_tensors(folder / MODEL_FILE)
+    halves = {key: _half(key, tensor) for key, tensor in tensors.items()}
+    if sum(tensor.nbytes for tensor in halves.values()) > MOST_BYTES:
+        raise ValueError(f"the weights of {folder} are larger than {MOST_BYTES:,} bytes")
+    model = build_model(config, halves, str(folder))
     report = evaluate(model, Problem(config.data), TEST_NUM, TEST_SEED, FINAL_TOLERANCES, split="test", done=done)
     tests = {
         size: evaluate(model, problem, TEST_NUM, TEST_SEED, FINAL_TOLERANCES) for size, problem in problems.items()
     }
     result = replace(
         Result.read(result_file),
+        sha256=save_tensors(zoo / f"{name}.safetensors", halves, metadata),
         report=report,
         tests=tests,
         provenance=provenance,
@@ -60,10 +68,16 @@ def release(
         released=name,
         note=note,
     )
-    write_whole(zoo / f"{name}.safetensors", (folder / MODEL_FILE).read_bytes())
     result.write((results or results_folder()) / f"{name}.json")
     write_whole(zoo / f"{name}.md", card(name, result).encode())
     return result
+
+
+def _half(name: str, tensor: Tensor) -> Tensor:
+    half = tensor.half() if tensor.is_floating_point() else tensor
+    if not half.isfinite().all():
+        raise ValueError(f"{name} has weights of {float(tensor.abs().max()):.3g}: too large for half precision")
+    return half
 
 
 def _alone(data: DataConfig, text: str) -> Problem:
