@@ -220,8 +220,9 @@ def predictions_table(costs: dict[str, Cost], drawn: dict[str, Any], cluster: Cl
             shared = max(found.compute + found.reduce, found.data / gpus)
             times = (f"{1000 * seconds:,.1f}" for seconds in (found.compute, found.reduce, found.data))
             speed = [rounded(found.examples()), found.limit, rounded(found.batch / shared)]
-            hours = f"{budget * shared / found.batch / 3600:.2g}"
-            rows.append([f"{gpus:,}", f"{found.batch:,}", *times, *speed, f"{budget / found.batch:,.0f}", hours])
+            hours = budget * shared / found.batch / 3600
+            done = [f"{budget / found.batch:,.0f}", f"{hours:.0f}" if hours >= 10 else f"{hours:.2g}"]
+            rows.append([f"{gpus:,}", f"{found.batch:,}", *times, *speed, *done])
         head = "GPUs | batch | computing | adding up | data | examples/s | limit | if shared | steps | hours"
         parts.append(f"**{name}**, {MODELS[name][1]} million examples:\n\n{table(head, rows)}")
     return "\n\n".join(parts)
