@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup browser demo test lint bench verdict docs screenshots manual wheel clean
+.PHONY: help setup browser cluster demo test lint bench verdict docs screenshots manual wheel clean
 
 help:
 	@echo "make demo    released models at work, then a small one from nothing"
@@ -16,6 +16,7 @@ help:
 	@echo "make wheel   build the package into dist/"
 	@echo "make setup   only create .venv"
 	@echo "make browser install Chromium by apt-get, for the tests of the page (as root)"
+	@echo "make cluster install SLURM by apt-get, for the tests of --launch slurm (as root)"
 
 setup: .venv/done
 
@@ -30,6 +31,9 @@ setup: .venv/done
 
 browser:
 	command -v chromium || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium)
+
+cluster:
+	PATH=$$PATH:/usr/sbin; command -v slurmctld slurmd munged sbatch | wc -l | grep -q 4 || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurmctld slurmd slurm-client munge)
 
 demo: setup
 	$(BIN)/python examples/demo.py

@@ -30,6 +30,7 @@ CONTENTS = {
         "docs/encodings",
         "docs/ensembles",
         "docs/training",
+        "docs/cluster",
         "docs/sweep",
         "docs/scaling",
         "docs/networks",

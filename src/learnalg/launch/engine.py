@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -42,9 +43,10 @@ class Resources:
 class Engine(Protocol):
     name: str
     seconds: float  # between two polls
+    room: int  # jobs at once; 0: the engine has a queue of its own, and takes all
 
     def submit(self, folders: Sequence[Path]) -> list[str]:
-        """Queues the command for each of these jobs; returns a handle of each."""
+        """Starts or queues the command for each of these jobs; returns a handle of each."""
 
     def poll(self, handles: Collection[str]) -> Mapping[str, State]:
         """What they do now. A handle that the engine does not know has ended."""
@@ -53,18 +55,59 @@ class Engine(Protocol):
         """Takes those that wait out of the queue, and sends SIGTERM to those that run."""
 
     def close(self) -> None:
-        """Ends what still runs at once, and what was started for the engine."""
+        """Ends at once what it would leave behind."""
 
 
 def local(resources: Resources) -> Engine:
-    """Processes on this machine; as many at once as it has cores for."""
+    """Processes on this machine, as many at once as there are cores."""
     from learnalg.launch.local import LocalEngine
 
     return LocalEngine(resources)
 
 
-ENGINES: dict[str, Callable[..., Engine]] = {"local": local}
+def slurm(
+    resources: Resources,
+    minutes: int = 240,  # the time limit of a job: then it is queued again, and resumes
+    partition: str = "",
+    account: str = "",
+    qos: str = "",
+    constraint: str = "",
+    memory: str = "",  # 8G
+    gpus: int = 0,
+    notice: int = 120,  # seconds before the time limit, in which a job writes its checkpoint
+    poll: float = 10.0,  # seconds between two questions to the cluster
+) -> Engine:
+    """Job arrays of a SLURM cluster."""
+    _need("slurm", "submitit")
+    from learnalg.launch.slurm import SlurmEngine
+
+    asked = {"partition": partition, "account": account, "qos": qos, "constraint": constraint, "mem": memory}
+    return SlurmEngine(resources, minutes, notice, poll, gpus, {name: text for name, text in asked.items() if text})
+
+
+def ray(
+    resources: Resources,
+    address: str = "",  # of the cluster; none: RAY_ADDRESS, else the one on this machine, else a new one here
+    gpus: int = 0,
+) -> Engine:
+    """Tasks of a Ray cluster."""
+    _need("ray", "ray")
+    from learnalg.launch.ray import RayEngine
+
+    return RayEngine(resources, address, gpus)
+
+
+ENGINES: dict[str, Callable[..., Engine]] = {"local": local, "slurm": slurm, "ray": ray}
 
 
 def make_engine(name: str, resources: Resources) -> Engine:
     return make("engine", name, ENGINES, resources)
+
+
+def _need(extra: str, module: str) -> None:
+    try:
+        import_module(module)
+    except ImportError as error:
+        raise ValueError(
+            f"engine {extra} needs {error.name}, which is not installed: pip install 'learnalg[{extra}]'"
+        ) from None

@@ -18,45 +18,26 @@ class LocalEngine:
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
         self.room = resources.jobs or max(_cores() // resources.threads, 1)
-        self.waiting: dict[str, Path] = {}
-        self.running: dict[str, subprocess.Popen[bytes]] = {}
-        self.count = 0
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def submit(self, folders: Sequence[Path]) -> list[str]:
-        handles = []
-        for folder in folders:
-            self.count += 1
-            handles.append(f"{os.getpid()}-{self.count}")
-            self.waiting[handles[-1]] = folder
-        return handles
+        # In sessions of their own: Ctrl-C in the terminal is for the queue, which sends SIGTERM.
+        processes = [start(self.resources, folder, start_new_session=True) for folder in folders]
+        self.processes |= {str(process.pid): process for process in processes}
+        return [str(process.pid) for process in processes]
 
     def poll(self, handles: Collection[str]) -> Mapping[str, State]:
-        for handle in [handle for handle, process in self.running.items() if process.poll() is not None]:
-            del self.running[handle]
-        while self.waiting and len(self.running) < self.room:
-            handle = next(iter(self.waiting))
-            folder = self.waiting.pop(handle)
-            # In a session of its own: Ctrl-C in the terminal is for the queue, which sends SIGTERM.
-            self.running[handle] = start(
-                self.resources.command(folder), folder, self.resources.environment(), start_new_session=True
-            )
-        return {
-            handle: "running" if handle in self.running else "waiting" if handle in self.waiting else "ended"
-            for handle in handles
-        }
+        alive = {handle for handle, process in self.processes.items() if process.poll() is None}
+        return {handle: "running" if handle in alive else "ended" for handle in handles}
 
     def cancel(self, handles: Collection[str]) -> None:
         for handle in handles:
-            self.waiting.pop(handle, None)
-            if handle in self.running:
-                self.running[handle].terminate()
+            self.processes[handle].terminate()
 
     def close(self) -> None:
-        self.waiting.clear()
-        for process in self.running.values():
+        for process in self.processes.values():
             process.kill()
             process.wait()
-        self.running.clear()
 
 
 def _cores() -> int:

@@ -17,7 +17,8 @@ from learnalg.files import read_json, write_json
 from learnalg.launch.engine import Engine
 from learnalg.launch.job import HANDLE, JOB, LOG, OUTCOME, STARTED, Job, Outcome
 
-MOST_LOST = 5  # times that a job may end without an outcome
+MOST_LOST = 5  # times in a row that a job may end without an outcome
+LONG = 600.0  # seconds after which an attempt has saved some steps, so that its loss begins a new row
 GRACE = 60.0  # seconds that stopped jobs have for their checkpoints
 
 Where = Literal["waits", "queued", "running", "done", "failed", "not run", "stopped"]
@@ -33,7 +34,7 @@ class Entry:
     note: str = ""
     handle: str = ""
     submitted: int = 0  # times
-    lost: int = 0  # of these: ended without an outcome
+    lost: int = 0  # of these, in a row: ended without an outcome
     since: float = field(default_factory=time.time)  # of this state
     outcome: Outcome | None = None
     gone: bool = False  # whether the engine had no trace of it when it was asked last
@@ -117,8 +118,10 @@ class Queue:
                 entry.to("not run", f"comes after {lacking[0].job.name}")
             elif all(other.state == "done" for other in before):
                 ready.append(entry)
-            else:
+            elif not entry.note:
                 entry.note = f"for {next(other.job.name for other in before if other.state != 'done')}"
+        if self.engine.room:
+            ready = ready[: max(self.engine.room - sum(entry.is_active for entry in self.entries.values()), 0)]
         for entry in ready:
             entry.job.write(entry.folder)
             for name in (OUTCOME, STARTED):
@@ -145,7 +148,8 @@ class Queue:
                 entry.gone = True
             else:
                 entry.gone = False
-                entry.to("running" if states[handle] == "running" else "queued", entry.note)
+                note = outcome.error if outcome else entry.note  # the engine has queued it again
+                entry.to("running" if states[handle] == "running" else "queued", note)
 
     def _end(self, entry: Entry, outcome: Outcome) -> None:
         entry.outcome = outcome
@@ -153,8 +157,8 @@ class Queue:
         (entry.folder / HANDLE).unlink(missing_ok=True)
 
     def _again(self, entry: Entry, outcome: Outcome | None) -> None:
-        if outcome is None:
-            entry.lost += 1
+        ran = time.time() - entry.started().get("time", math.inf)
+        entry.lost = 0 if outcome else 1 if ran > LONG else entry.lost + 1
         if entry.lost >= MOST_LOST:
             entry.to("failed", f"ended {entry.lost} times without an outcome: see {entry.folder / LOG}")
         else:

@@ -12,13 +12,14 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from learnalg.files import write_json
+from learnalg.launch.engine import Resources
 from learnalg.launch.job import LOG, OUTCOME, STARTED, Job, Outcome
 
 try:
@@ -35,7 +36,7 @@ def work(folder: Path) -> int:
     function = function_of(job)
     if hasattr(signal, "SIGUSR2"):
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # SLURM's, for the process above this one, which sends SIGTERM
-    started, host = time.monotonic(), socket.gethostname()
+    started, host = time.monotonic(), os.environ.get("SLURMD_NODENAME") or socket.gethostname()
     with alone(folder):
         threading.Thread(target=_stop_when_orphaned, args=(os.getppid(),), daemon=True).start()
         (folder / OUTCOME).unlink(missing_ok=True)
@@ -108,11 +109,10 @@ def _stop_when_orphaned(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def start(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], **options: Any
-) -> subprocess.Popen[bytes]:
-    """The command in a process of its own, which prints to the job's log."""
+def start(resources: Resources, folder: Path, **options: Any) -> subprocess.Popen[bytes]:
+    """`learnalg work` in a process of its own, which prints to the job's log."""
+    environment = {**os.environ, **resources.environment()}
     with (folder / LOG).open("ab") as log:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **environment}, **options
+            resources.command(folder), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, **options
         )

@@ -1,0 +1,62 @@
+"""A real SLURM of two emulated nodes: cells are requeued, stopped before their time limit, and lose their node, and end
+as if nothing had happened. Debian: `make cluster`."""
+
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
+PATH = "/usr/sbin:/usr/bin:/bin"
+lacking = [
+    program for program in PROGRAMS if shutil.which(program) is None and shutil.which(program, path=PATH) is None
+]
+pytestmark = pytest.mark.skipif(bool(lacking), reason=f"SLURM is not installed (make cluster): no {', '.join(lacking)}")
+
+
+@pytest.fixture
+def slurm(tmp_path_factory, script, monkeypatch):
+    """slurm('squeue', ...) asks the cluster."""
+    folder = tmp_path_factory.mktemp("slurm")
+    monkeypatch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
+    subprocess.run([script, "start", folder], check=True)
+
+    def call(*command):
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    yield call
+    subprocess.run([script, "stop", folder], check=True)
+
+
+def test_cells_end_as_undisturbed_ones_whatever_the_cluster_does(cells, undisturbed, slurm):
+    pytest.importorskip("submitit")
+    launch = ("--launch", "slurm:poll=0.3")
+
+    def job(cell):
+        return cells.job(cell, "handle.json")["handle"]
+
+    process = cells.start(*launch, PAUSE="0.06")
+    cells.wait_for("first", 10, process)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=300)
+    assert process.returncode == 130 and slurm("squeue", "-h") == "", error
+    assert "stopped; resume with: learnalg reproduce own --plugin own.py --launch slurm:poll=0.3" in error
+    assert cells.job("first", "outcome.json")["error"].startswith("stopped at step ")
+
+    process = cells.start(*launch, PAUSE="0.06")
+    cells.wait_for("first", 30, process, sessions=2)
+    slurm("scontrol", "requeue", job("first"))  # as a preemption does
+    cells.wait_for("other", 30, process)
+    slurm("scancel", "--signal=USR2", job("other"))  # what SLURM sends before the time limit
+    cells.wait_for("child", 10, process)
+    node = cells.job("child", "started.json")["host"]
+    slurm("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    out, error = process.communicate(timeout=300)
+    assert (process.returncode, error) == (0, "")
+    assert f"own/laptop/child: running on {node}" in out and "own/laptop/child: done on" in out
+    for cell in ("first", "other", "child"):
+        assert all(0 < step < 80 for step in cells.resumed_at(cell)), cell
+        assert cells.outcome(cell) == undisturbed.outcome(cell), cell
+    assert [len(cells.resumed_at(cell)) for cell in ("first", "child")] == [2, 1]
+    assert cells.job("child", "outcome.json")["host"] != node
