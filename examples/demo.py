@@ -27,6 +27,14 @@ MATRICES = {  # ensemble -> what its matrices are
     "laplace": "Laplace spectra",
     "positive": "positive eigenvalues",
 }
+NEXT = {
+    f"learnalg evaluate {OUT}/run --ensemble laplace": "out of distribution",
+    f"learnalg solve eigenvalues-5 {OUT}/matrix.npy": "a matrix of your own",
+    "learnalg serve": "a page: try, explore, watch runs",
+    "learnalg train --recipe eigenvalues-5": "a released model, in a quarter of an hour",
+    "learnalg --help": "everything else",
+    "docs/first-steps.md": "the manual; `make manual` builds it",
+}
 TRAINING = "--task eigenvalues --dim 2 --encoder-layers 2 --encoder-loops 1 --dim-model 64 --heads 4"
 
 
@@ -42,22 +50,18 @@ def demo(short: bool) -> None:
     command = f"train {TRAINING} --examples {examples} --eval-every {examples // 8} --eval-num 500 --final-num 1000"
     run(*command.split(), "--threads", "1", "--out", str(OUT / "run"))
     show_trained()
-    print(
-        f"""
-3. What to try next
-
-learnalg evaluate {OUT}/run --ensemble laplace        out of distribution
-learnalg solve eigenvalues-5 {OUT}/matrix.npy         a matrix of your own
-learnalg train --recipe eigenvalues-5                 a released model, in a quarter of an hour
-learnalg --help                                       everything else
-docs/first-steps.md                                   the manual; `make manual` builds it"""
-    )
+    print("\n3. What to try next\n")
+    for command, about in NEXT.items():
+        print(f"{command:<52}{about}")
 
 
 def show_released(num: int) -> None:
     """Two models on the same matrices: each is right on what it was trained on, and one of them on more."""
+    import torch
+
     import learnalg
 
+    torch.set_num_threads(1)  # so small a network gains nothing by more, and loses much where other work runs
     models = {name: learnalg.load(name) for name in MODELS}
     rng = np.random.default_rng(5)
     stacks = {name: Mixture((name,)).draw(rng, num, 5, 5, symmetric=True).matrices for name in MATRICES}
