@@ -67,7 +67,8 @@ def take_all(browser: Any, address: str) -> None:
     page.goto(f"{address}/runs?" + "&".join(f"run={name}" for name in RUNS))
     page.wait_for_selector("#curves svg")
     save(page, "page-runs")
-    page.goto(f"{address}/paper")
+    while page.goto(f"{address}/paper").status == 503:  # a busy machine takes more than a minute for the first time
+        pass
     page.wait_for_load_state("networkidle")
     scroll_to(page, "#table-12")
     save(page, "page-paper")

@@ -112,8 +112,7 @@ def test_each_number_is_one_click_from_its_result(visit):
     page.click("text=Back to the tables")
     page.wait_for_url(re.compile("/paper#"))
     page.locator("figure img").first.scroll_into_view_if_needed()
-    page.wait_for_load_state("networkidle")
-    assert page.evaluate("document.querySelector('figure img').naturalWidth") > 0
+    page.wait_for_function("document.querySelector('figure img').naturalWidth > 0")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
