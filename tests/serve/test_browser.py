@@ -111,8 +111,9 @@ def test_each_number_is_one_click_from_its_result(visit):
     page.wait_for_selector("text=How it was made")
     page.click("text=Back to the tables")
     page.wait_for_url(re.compile("/paper#"))
-    page.locator("figure img").first.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('figure img').naturalWidth > 0")
+    figure = page.locator("figure img").first
+    figure.scroll_into_view_if_needed()
+    assert figure.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
