@@ -13,8 +13,9 @@ from learnalg.problems import TASKS
 
 SOURCE = Path(learnalg.__file__).parent
 ORDER = (
-    *("naming", "files", "problems", "tokens", "config", "recipes", "problem", "data", "processes", "models"),
-    *("evaluation", "certify", "zoo", "training", "linalg", "launch", "sweep", "serve", "reproduction", "cli"),
+    *("naming", "files", "problems", "splits", "tokens", "config", "recipes", "problem", "pairs", "data", "processes"),
+    *("models", "evaluation", "certify", "zoo", "training", "linalg", "launch", "sweep", "serve", "reproduction"),
+    "cli",
 )
 WITHOUT_TORCH = ORDER[: ORDER.index("data") + 1]
 # Of the modules behind these, what answers without a model.

@@ -19,18 +19,18 @@ from threading import Thread, current_thread
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from learnalg.config import DataConfig, RunConfig
 from learnalg.naming import unknown
+from learnalg.pairs.given import Given, given
 from learnalg.problem import Problem
 from learnalg.problems import Task
 from learnalg.problems.ensembles import Floats, Rng
+from learnalg.splits import NUM_SHARES, SPLITS, belongs
 from learnalg.tokens.encoding import Ints
 from learnalg.tokens.tokenizer import END, PAD
 
-SPLITS = ("train", "valid", "test")
-NUM_SHARES = 16
+EVERY = "all"  # inputs of all splits, for files that others will split
 TEST_CHUNK = 1_000  # a test set is made in batches of this size, so that its first n examples are always the same
 
 
@@ -57,30 +57,47 @@ class Batch:
 
 class Stream:
     def __init__(self, problem: Problem, seed: int, split: str, batch_size: int) -> None:
-        if split not in SPLITS:
-            raise unknown("split", split, SPLITS)
+        if split not in (*SPLITS, EVERY):
+            raise unknown("split", split, (*SPLITS, EVERY))
         self.problem, self.seed, self.split, self.batch_size = problem, seed, split, batch_size
+        self.given: Given | None = given(problem.config) if problem.config.data else None
 
     def batch(self, index: int, kind: tuple[int, int, int] | None = None) -> Batch:
         """`kind`: the task and m x n of all examples, where they are given and not drawn."""
-        rng = np.random.default_rng([self.seed, SPLITS.index(self.split), index])
-        problem, num = self.problem, self.batch_size
-        target = problem.tokenizers[1]
+        problem, target, num = self.problem, self.problem.tokenizers[1], 0
+        groups, sources, targets = [], [], []
+        for group, seen_ids in self._drawn(index, kind) if self.given is None else self._given(self.given, index):
+            shape = problem.tasks[group.task][1].input_shape(*group.dims)
+            groups.append(group)
+            sources.append(problem.read_tokens(seen_ids, shape, group.task))
+            targets.append(target.encode(group.solutions, group.task))
+            num += len(group.rows)
+        targets = [np.pad(ids, ((0, 0), (0, 1)), constant_values=END) for ids in targets]
+        return Batch(_scatter(num, groups, sources), _scatter(num, groups, targets), tuple(groups))
 
+    def _drawn(self, index: int, kind: tuple[int, int, int] | None) -> Iterator[tuple[Group, Ints]]:
+        """Random matrices, and their solutions."""
+        rng = np.random.default_rng([self.seed, (*SPLITS, EVERY).index(self.split), index])
+        problem, num = self.problem, self.batch_size
         which, dims = self._kinds(rng) if kind is None else (np.repeat(kind[0], num), np.tile(kind[1:], (num, 1)))
         keys, inverse = np.unique(which * 10**6 + dims[:, 0] * 10**3 + dims[:, 1], return_inverse=True)
-        groups, sources, targets = [], [], []
         for k, key in enumerate(keys):
             task_index, m, n = int(key // 10**6), int(key // 10**3 % 10**3), int(key % 10**3)
             rows = np.flatnonzero(inverse == k) if len(keys) > 1 else np.arange(num)
             task = problem.tasks[task_index][1]
             seen_ids, seen, clean = self._draw(rng, task, m, n, len(rows))
-            solutions = task.solve(clean)
-            groups.append(Group(task_index, (m, n), rows, seen, solutions))
-            sources.append(problem.read_tokens(seen_ids, task.input_shape(m, n), task_index))
-            targets.append(target.encode(solutions, task_index))
-        targets = [np.pad(ids, ((0, 0), (0, 1)), constant_values=END) for ids in targets]
-        return Batch(_scatter(num, groups, sources), _scatter(num, groups, targets), tuple(groups))
+            yield Group(task_index, (m, n), rows, seen, task.solve(clean)), seen_ids
+
+    def _given(self, pairs: Given, index: int) -> Iterator[tuple[Group, Ints]]:
+        """The pairs of a file. A training batch has one task and one size here too; of other splits, less than a batch
+        may be left."""
+        if self.split == "train":
+            chosen = [pairs.to_train(self.seed, index, self.batch_size)]
+        else:
+            chosen = pairs.held_out(self.split, self.seed, index, self.batch_size)
+        for part, rows, places in chosen:
+            ids, seen = self.problem.as_seen(part.inputs[rows])
+            yield Group(part.task, part.dims, places, seen, part.output[rows]), ids
 
     def _kinds(self, rng: Rng) -> tuple[Ints, Ints]:
         """Task and m x n of each example. A training batch has one task and one size, so that nothing is padded. A
@@ -97,10 +114,10 @@ class Stream:
         """Token ids and values of what the model reads, and the values without noise, for `num` problems that have a
         solution and belong to this split."""
         parts: list[tuple[Ints, Floats, Floats]] = []
-        missing, expected = num, (1.1 * NUM_SHARES if self.split != "train" else 1.2)
+        missing, expected = num, (1.1 * NUM_SHARES if self.split in ("valid", "test") else 1.2)
         for _ in range(1_000):
             ids, seen, clean = self._candidates(rng, task, m, n, int(missing * expected) + 8)
-            keep = np.flatnonzero(belongs(seen, self.split) & task.accept(clean))[:missing]
+            keep = np.flatnonzero((self.split == EVERY or belongs(seen, self.split)) & task.accept(clean))[:missing]
             parts.append((ids[keep], seen[keep], clean[keep]))
             missing -= len(keep)
             if not missing:
@@ -115,41 +132,14 @@ class Stream:
         symmetric = task.symmetric or config.symmetric
         draws = [ensemble.draw(rng, num, rows, cols, symmetric) for rows, cols in task.operands(m, n)]
         drawn = np.concatenate([d.matrices for d in draws], axis=2) if len(draws) > 1 else draws[0].matrices
-        ids, seen = self._as_seen(drawn)
+        ids, seen = self.problem.as_seen(drawn)
         clean = seen if config.rounded else drawn
         if not config.noise:
             return ids, seen, clean
         # Noise on every coefficient, also of symmetric matrices: what the model sees is then not quite symmetric.
         sigma = np.concatenate([np.broadcast_to(d.sigma[:, None, None], d.matrices.shape) for d in draws], axis=2)
-        ids, seen = self._as_seen(clean + config.noise * sigma * rng.standard_normal(clean.shape))
+        ids, seen = self.problem.as_seen(clean + config.noise * sigma * rng.standard_normal(clean.shape))
         return ids, seen, clean
-
-    def _as_seen(self, matrices: Floats) -> tuple[Ints, Floats]:
-        """Token ids of the coefficients, and the values that these stand for."""
-        num, m, n = matrices.shape
-        encoding = self.problem.tokenizers[0].encoding
-        ids = encoding.encode(matrices.reshape(num, m * n))
-        values, is_number = encoding.decode(ids)
-        if not is_number.all():
-            raise ValueError(
-                f"a coefficient of {np.abs(matrices).max():.3g} is too large for {self.problem.config.input_encoding}"
-            )
-        return ids, values.reshape(num, m, n)
-
-
-def belongs(seen: Floats, split: str) -> NDArray[np.bool_]:
-    """Whether each matrix falls into that split's share."""
-    # A multiplicative hash of the doubles' bits, vectorised; + 0.0 makes one zero of the two.
-    bits = np.ascontiguousarray(seen.reshape(len(seen), -1) + 0.0).view(np.uint64)
-    k = np.arange(bits.shape[1], dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-        total = (bits * (np.uint64(2) * k + np.uint64(0x9E3779B97F4A7C15))).sum(axis=1, dtype=np.uint64)
-        total = (total ^ (total >> np.uint64(32))) * np.uint64(0x94D049BB133111EB)
-    share = total >> np.uint64(60)  # 0 to 15
-    if split == "train":
-        return share > 1
-    return share == (0 if split == "test" else 1)
 
 
 def _scatter(num: int, groups: list[Group], parts: list[Ints]) -> Ints:
@@ -163,12 +153,14 @@ def _scatter(num: int, groups: list[Group], parts: list[Ints]) -> Ints:
 
 
 def fixed_set(problem: Problem, num: int, seed: int, split: str = "test") -> Iterator[Batch]:
-    """The first `num` examples of a split in batches of at most TEST_CHUNK."""
+    """The first `num` examples of a split in batches of at most TEST_CHUNK; of a file, no more than it has."""
     stream = Stream(problem, seed, split, TEST_CHUNK)
+    if stream.given is not None:
+        num = min(num, stream.given.num(split))
     for index in range(-(-num // TEST_CHUNK)):
         batch = stream.batch(index)
         left = num - index * TEST_CHUNK
-        yield batch if left >= TEST_CHUNK else shard(batch, 0, left)
+        yield batch if left >= len(batch) else shard(batch, 0, left)
 
 
 def shard(batch: Batch, start: int, stop: int) -> Batch:

@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,12 +34,19 @@ def naming_errors(path: Path) -> Iterator[None]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
+    with whole_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which takes its place when all is written."""
     # A name that nobody can guess, and that must be new: a link put there beforehand leads nowhere.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     with naming_errors(path):
         try:
             with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
-                file.write(content)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)

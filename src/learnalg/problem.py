@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learnalg.config import DataConfig, RunConfig
-from learnalg.problems import Task, parse_tasks
+from learnalg.problems import PAIRS, Task, parse_tasks
 from learnalg.problems.dims import MAX_DIM, Dims
 from learnalg.problems.ensembles import SQUARE_ENSEMBLES, Mixture
-from learnalg.tokens.encoding import Ints
+from learnalg.tokens.encoding import Floats, Ints
 from learnalg.tokens.tokenizer import Tokenizer
 
 
@@ -54,7 +54,7 @@ class Problem:
     @cached_property
     def tasks(self) -> tuple[tuple[str, Task], ...]:
         """Names and tasks: one, or several in joint training."""
-        return parse_tasks(self.config.task)
+        return parse_tasks(self.config.task, has_file=bool(self.config.data))
 
     @cached_property
     def task_names(self) -> tuple[str, ...]:
@@ -85,6 +85,18 @@ class Problem:
         if name not in names:
             raise ValueError(f"which task? this model knows {', '.join(names)}")
         return names.index(name)
+
+    def as_seen(self, matrices: Floats) -> tuple[Ints, Floats]:
+        """Token ids of the coefficients, and the values that these stand for."""
+        num, m, n = matrices.shape
+        encoding = self.tokenizers[0].encoding
+        ids = encoding.encode(matrices.reshape(num, m * n))
+        values, is_number = encoding.decode(ids)
+        if not is_number.all():
+            raise ValueError(
+                f"a coefficient of {np.abs(matrices).max():.3g} is too large for {self.config.input_encoding}"
+            )
+        return ids, values.reshape(num, m, n)
 
     def read_tokens(self, numbers: Ints, shape: tuple[int, int], task: int = 0) -> Ints:
         """The tokens that a model reads, of coefficients with local ids (num, m n, width)."""
@@ -129,6 +141,10 @@ def elsewhere(
         changes["sigma_factor"] = float(sigma_factor) * config.data.sigma_factor
     if noise is not None:
         changes["noise"] = float(noise)
+    if changes and config.data.data:
+        if config.data.task.startswith(PAIRS):
+            raise ValueError(f"{next(iter(changes))}: this model is of pairs in a file, and nothing else can be drawn")
+        changes["data"] = ""
     problem = Problem(replace(config.data, **changes))
     check_lengths(problem, config)
     return problem

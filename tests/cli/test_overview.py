@@ -48,6 +48,7 @@ FLAGS = {
     "analyse": "--num --seed --tolerance --out --ensemble --amplitude --dim --beam --constrained --json",
     "verify": "--num",
     "solve": "--task --json --out --refine --fallback --no-rescale --allow-outside --plugin",
+    "export": "--num --seed --split --recipe --task --dim --ensemble --input-encoding --plugin",
     "reproduce": "--scale --list --dry-run --show --quiet --launch --jobs --job-threads --plugin",
     "serve": "--runs --port --scale",
     "report": "--out --scale",

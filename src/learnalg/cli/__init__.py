@@ -24,6 +24,7 @@ COMMANDS = {  # name -> summary
     "analyse": "why a model fails: conditioning, orthogonality, and what predicts failure",
     "verify": "evaluate released models again and compare with their results",
     "solve": "solve matrices from files or a pipe, with a proof of each answer",
+    "export": "write problems and their solutions to a file, JSONL or Parquet",
     "reproduce": "run a table or figure of the paper, beside its numbers",
     "serve": "open a page on this machine: try and explore models, watch runs, the paper's tables",
     "report": "write all tables and figures beside the paper's, as a page and Markdown",

@@ -11,11 +11,13 @@ from learnalg.cli.flags import build, said_in
 from learnalg.cli.plugins import load_plugins, plugins_in
 from learnalg.config import RunConfig, TrainConfig
 from learnalg.config.presets import preset
+from learnalg.pairs.given import with_file
+from learnalg.problems import PAIRS
 from learnalg.recipes import find_recipe, read_recipe
 
 FIRST = (
     *("task", "dim", "examples", "ensemble", "input_encoding", "output_encoding"),
-    *("preset", "recipe", "init", "seed", "batch_size", "out"),
+    *("preset", "recipe", "init", "data", "seed", "batch_size", "out"),
 )
 
 
@@ -34,10 +36,12 @@ class Train:
 def run(arguments: list[str]) -> int:
     said, base = _said_and_base(load_plugins(arguments))
     config = build(RunConfig, said, base)
+    config = replace(config, data=with_file(config.data))
     from learnalg.cli.progress import follow
     from learnalg.training.loop import train
 
-    out = said.get("out") or Path("runs") / f"{config.data.task}-{config.data.dim}-seed-{config.train.seed}"
+    problem = Path(config.data.file[0]).stem if config.data.data else f"{config.data.task}-{config.data.dim}"
+    out = said.get("out") or Path("runs") / f"{problem}-seed-{config.train.seed}"
     quiet = said.get("quiet", False)
     again = " ".join(["learnalg resume", str(out), *plugins_in(arguments)])
     if config.train.init and not quiet and _sees_again(config):
@@ -69,7 +73,9 @@ def base_of(said: dict[str, Any]) -> RunConfig:
     if said.get("recipe"):
         return read_recipe(find_recipe(said["recipe"]))
     base = preset(said.get("preset") or "fast")
-    return _like_origin(base, said["init"]) if said.get("init") else base
+    base = _like_origin(base, said["init"]) if said.get("init") else base
+    # Without --task, the pairs of a file are all that is known.
+    return replace(base, data=replace(base.data, task=PAIRS)) if said.get("data") else base
 
 
 def _like_origin(base: RunConfig, init: str) -> RunConfig:

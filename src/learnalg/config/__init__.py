@@ -14,7 +14,7 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any
 
-from learnalg.config.checks import check_types
+from learnalg.config.checks import check_types, need
 from learnalg.config.data import DataConfig
 from learnalg.config.model import ModelConfig
 from learnalg.config.training import MixConfig, OptimConfig, StageConfig, TrainConfig
@@ -52,6 +52,11 @@ class RunConfig:
         before = sum(stage.examples for stage in self.stage)
         if before >= self.train.examples and self.stage:
             raise ValueError(f"stages of {before:,} examples leave nothing of the run's {self.train.examples:,}")
+        if self.data.data:
+            draws = {"mix_share": self.mix.mix_share, "repeated_share": self.mix.repeated_share}
+            draws |= {"stage": any(stage.dim or stage.ensemble for stage in self.stage)}
+            for name, drawn in draws.items():
+                need(not drawn, f"{name}: has no effect on the pairs of a file, which are all that is trained on")
 
 
 def field_names() -> list[str]:

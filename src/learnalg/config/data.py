@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from learnalg.config.checks import check_types, need
 
+SHA256 = ":sha256="
+
 
 @dataclass(frozen=True)
 class DataConfig:
@@ -22,6 +24,7 @@ class DataConfig:
     rounded: bool = True  # no: solve the matrix that was drawn, and round it then; else what the model reads is solved
     input_encoding: str = "fp15"  # how the input is written: `learnalg list encodings`
     output_encoding: str = "p1000"  # how the output is written
+    data: str = ""  # file of pairs to learn from, .jsonl or .parquet, in place of random matrices
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -31,3 +34,13 @@ class DataConfig:
         need(0 < low <= high, f"amplitude {self.amplitude}: need 0 < lowest <= highest")
         need(self.sigma_factor > 0, f"sigma_factor {self.sigma_factor}: must be positive")
         need(bool(self.ensemble), "ensemble: name one or more, see `learnalg list ensembles`")
+        if self.data:
+            drawn = {"ensemble": ("iid-uniform",), "sigma_factor": 1, "symmetric": False, "noise": 0, "rounded": True}
+            for name, default in drawn.items():
+                need(getattr(self, name) == default, f"{name}: has no effect on the pairs of a file")
+
+    @property
+    def file(self) -> tuple[str, str]:
+        """The file of pairs, and its SHA-256, which a run adds: 'pairs.jsonl:sha256=0f3a...'."""
+        path, _, sha256 = self.data.partition(SHA256)
+        return path, sha256

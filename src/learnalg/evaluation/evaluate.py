@@ -33,7 +33,7 @@ from learnalg.tokens.encoding import Floats, Ints
 from learnalg.tokens.tokenizer import OK, PAD, REASONS
 
 TOLERANCES = (0.05, 0.02, 0.01, 0.005)
-DATA_FIELDS = ("dim", "ensemble", "amplitude", "sigma_factor", "noise")  # what a report says of its matrices
+DATA_FIELDS = ("dim", "ensemble", "amplitude", "sigma_factor", "noise", "data")  # what a report says of its matrices
 PORTION = 500  # examples that a model reads at once
 Done = Callable[[int], object]  # is told how many examples are done
 
@@ -137,6 +137,7 @@ def predictions_of(
         loss, tokens = loss + batch_loss, tokens + batch_tokens
     model.train(was_training)
     seconds = time.perf_counter() - started
+    num = sum(map(len, batches))  # a file may have fewer
     return Predictions(problem, num, seed, split, tuple(batches), tuple(judged), tuple(values), loss / tokens, seconds)
 
 
@@ -216,7 +217,11 @@ def report_of(
         by_task=breakdown(by_task),
         loss=predictions.loss,
         seconds=predictions.seconds,
-        data={name: _as_in_json(getattr(problem.config, name)) for name in DATA_FIELDS},
+        data={
+            name: _as_in_json(getattr(problem.config, name))
+            for name in DATA_FIELDS
+            if name != "data" or problem.config.data
+        },
     )
 
 

@@ -180,6 +180,8 @@ def _need(condition: bool, name: str, value: Any, wanted: str) -> None:
 
 def describe_matrices(data: dict[str, Any]) -> str:
     """What a report was tested on, in a line: 'dim 5, iid-uniform, A=10'."""
+    if data.get("data"):
+        return f"dim {data['dim']}, pairs of {data['data'].partition(':sha256=')[0]}"
     amplitude = "-".join(f"{a:g}" for a in data["amplitude"])
     matrices = f"dim {data['dim']}, {'+'.join(data['ensemble'])}, A={amplitude}"
     matrices += f", sigma x {data['sigma_factor']:g}" if data["sigma_factor"] != 1 else ""

@@ -11,12 +11,14 @@ from learnalg.naming import make
 from learnalg.problems.add import add
 from learnalg.problems.eigen import eigenvalues, eigenvectors
 from learnalg.problems.inverse import inverse, symmetric_inverse
+from learnalg.problems.pairs import NAME as PAIRS
+from learnalg.problems.pairs import pairs
 from learnalg.problems.products import matmul, matvec
 from learnalg.problems.singular import singular_values, svd
 from learnalg.problems.task import Task
 from learnalg.problems.transpose import transpose
 
-__all__ = ["LETTERS", "TASKS", "Task", "parse_tasks"]
+__all__ = ["LETTERS", "PAIRS", "TASKS", "Task", "parse_tasks"]
 
 TASKS: dict[str, Callable[..., Task]] = {
     "transpose": transpose,
@@ -42,12 +44,14 @@ LETTERS = {  # the paper's, in joint training: TA, TAD, ..., TADMEFI, EFI
 }
 
 
-def parse_tasks(text: str) -> tuple[tuple[str, Task], ...]:
-    """Names and tasks of 'eigenvalues', 'eigenvectors:order=ascending', 'transpose+add', or the paper's 'TADM'."""
+def parse_tasks(text: str, has_file: bool = False) -> tuple[tuple[str, Task], ...]:
+    """Names and tasks of 'eigenvalues', 'eigenvectors:order=ascending', 'transpose+add', or the paper's 'TADM'. With a
+    file of pairs there is also the task that these pairs are."""
     is_letters = text not in TASKS and len(text) > 1 and all(letter in LETTERS for letter in text)
     texts = [LETTERS[letter] for letter in text] if is_letters else text.split("+")
-    hint = "; several at once: transpose+add; a task of your own needs --plugin FILE"
-    named = tuple((t.partition(":")[0], make("task", t, TASKS, hint=hint)) for t in texts)
+    hint = "; several at once: transpose+add; a task of your own needs --plugin FILE, or --data FILE with its pairs"
+    known = TASKS | {PAIRS: pairs} if has_file else TASKS
+    named = tuple((t.partition(":")[0], make("task", t, known, hint=hint)) for t in texts)
     if len({name for name, _ in named}) != len(named):
         raise ValueError(f"task {text!r}: each task once")
     return named

@@ -30,6 +30,7 @@ from learnalg.evaluation.result import Origin, Result
 from learnalg.evaluation.samples import samples_of
 from learnalg.files import checksum
 from learnalg.models.weights import save_model, set_weights
+from learnalg.pairs.given import check_file, with_file
 from learnalg.problem import Problem
 from learnalg.processes import highest, is_first, like_first, wait_for_all
 from learnalg.training.budget import with_budget
@@ -69,7 +70,7 @@ FINAL_TOLERANCES = (*TOLERANCES, 0.0)  # 0: exact, which is what the paper count
 def train(config: RunConfig, out: Path, watcher: Watcher | None = None) -> Run:
     """A new run in the folder `out`: checks, the weights to start from, all steps, the result."""
     with join_processes(config, out) as device:
-        config = settle(config, device)
+        config = settle(replace(config, data=with_file(config.data)), device)
         check_before_start(config, out)
         run = Run(out, config)
         state, origin = _first_state(config, device)
@@ -103,6 +104,8 @@ def resume(
     if is_finished(folder):
         return run
     check_logger(run.config.train.logger)
+    if run.config.data.data:
+        check_file(run.config.data)
     with join_processes(run.config, folder) as device, _by_first(run.locked()):
         check_folder(run.checkpoints)
         # A first checkpoint comes before the first line of metrics.
