@@ -32,6 +32,7 @@ from learnalg.tokens.tokenizer import END, PAD
 
 EVERY = "all"  # inputs of all splits, for files that others will split
 TEST_CHUNK = 1_000  # a test set is made in batches of this size, so that its first n examples are always the same
+MOST_DRAWN = 2**23  # coefficients that are drawn at once: 17 candidates for each of 1,000 matrices up to 21x21
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,11 @@ class Stream:
         solution and belong to this split."""
         parts: list[tuple[Ints, Floats, Floats]] = []
         missing, expected = num, (1.1 * NUM_SHARES if self.split in ("valid", "test") else 1.2)
+        rows, cols = task.input_shape(m, n)
+        most = max(1, MOST_DRAWN // (rows * cols))
         for _ in range(1_000):
-            ids, seen, clean = self._candidates(rng, task, m, n, int(missing * expected) + 8)
+            candidates = min(int(missing * expected) + 8, most)
+            ids, seen, clean = self._candidates(rng, task, m, n, candidates)
             keep = np.flatnonzero((self.split == EVERY or belongs(seen, self.split)) & task.accept(clean))[:missing]
             parts.append((ids[keep], seen[keep], clean[keep]))
             missing -= len(keep)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+MOST_TEXT = 16 * 2**20  # bytes of JSON, of TOML, and of the header of a file of tensors: what is read of them is larger
 PART = ".*.part"  # what a killed process leaves half written: never a name that a reader looks for
 
 
@@ -142,12 +143,20 @@ def read_json_list(path: Path) -> list[Any]:
 
 
 def _parsed(path: Path) -> Any:
-    if not path.is_file():
-        raise ValueError(f"{path}: no such file")
+    content = read_small(path)
     try:
-        return parse_json(path.read_bytes())
+        return parse_json(content)
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def read_small(path: Path, most: int = MOST_TEXT) -> bytes:
+    """A file that may come from a stranger, of a size that costs little."""
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    if path.stat().st_size > most:
+        raise ValueError(f"{path} has {path.stat().st_size:,} bytes: at most {most:,} are read")
+    return path.read_bytes()
 
 
 def parse_json(content: bytes) -> Any:
@@ -175,6 +184,10 @@ def load_tensors(path: Path, is_ours: bool = False) -> tuple[dict[str, Tensor], 
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
     content = path.read_bytes()
+    if int.from_bytes(content[:8], "little") > MOST_TEXT:
+        raise ValueError(
+            f"{path} is not a safetensors file, or is damaged: its header has more than {MOST_TEXT:,} bytes"
+        )
     try:
         tensors = safetensors.torch.load(content)
     except safetensors.SafetensorError as error:

@@ -150,11 +150,28 @@ def elsewhere(
     return problem
 
 
+MOST_ATTENTION = 8 * 2**30  # bytes, of one example
+
+
 def check_lengths(problem: Problem, config: RunConfig) -> None:
-    """Refuses sequences longer than the positions of the network."""
+    """Refuses sequences longer than the positions of the network, or too long for its attention."""
     for side, length in zip(("input", "output"), problem.lengths, strict=True):
         if length > config.model.max_positions:
             raise ValueError(
                 f"the longest {side} has {length} tokens, more than max_positions {config.model.max_positions}: "
                 f"raise --max-positions or choose a shorter encoding"
             )
+    check_attention(problem, config)
+
+
+def check_attention(problem: Problem, config: RunConfig) -> None:
+    """Refuses sequences whose attention takes too much memory."""
+    model = config.model
+    longest = min(max(problem.lengths), model.max_positions)
+    # Of each pair of tokens: a mask, and what the two have in common, with a number for each head.
+    pair = 16 + (48 + 10 * max(model.heads) if model.relations != "none" else 0)
+    if not model.architecture.startswith(("lstm", "gru")) and longest**2 * pair > MOST_ATTENTION:
+        raise ValueError(
+            f"attention over {longest:,} tokens takes {longest**2 * pair / 2**30:.0f} GB an example, more than "
+            f"{MOST_ATTENTION // 2**30}: choose smaller matrices or a shorter encoding"
+        )

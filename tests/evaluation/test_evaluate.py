@@ -49,7 +49,7 @@ def answer(monkeypatch):
 
         monkeypatch.setattr("learnalg.evaluation.evaluate.predict", predicted)
         monkeypatch.setattr(
-            "learnalg.evaluation.evaluate.teacher_forced", lambda model, batch: (2.0 * len(batch), len(batch))
+            "learnalg.evaluation.evaluate.teacher_forced", lambda model, batch, size: (2.0 * len(batch), len(batch))
         )
         return evaluate(torch.nn.Identity(), problem, num, seed=3, **arguments)
 
@@ -378,16 +378,18 @@ def test_the_loss_is_the_mean_over_tokens(trained):
         log = model(torch.from_numpy(batch.sources), read).log_softmax(-1)
     expected = -log[0, torch.arange(target.shape[1]), target[0]].mean()
     assert evaluate(model, problem, 1).loss == pytest.approx(float(expected), rel=1e-5)
-    assert teacher_forced(model, batch)[1] == target.shape[1]
+    assert teacher_forced(model, batch, problem.tokenizers[1].vocab_size)[1] == target.shape[1]
 
 
 def test_padding_counts_for_nothing_in_the_loss(trained):
     problem, model = trained
     (batch,) = fixed_set(problem, 20, 0)
     assert (batch.targets == PAD).any()
-    total, tokens = teacher_forced(model, batch)
+    size = problem.tokenizers[1].vocab_size
+    total, tokens = teacher_forced(model, batch, size)
     assert tokens == (batch.targets != PAD).sum()
-    alone = [teacher_forced(model, Batch(batch.sources[k : k + 1], batch.targets[k : k + 1], ())) for k in range(20)]
+    rows = [Batch(batch.sources[k : k + 1], batch.targets[k : k + 1], ()) for k in range(20)]
+    alone = [teacher_forced(model, row, size) for row in rows]
     assert total == pytest.approx(sum(loss for loss, _ in alone), rel=1e-4)
 
 

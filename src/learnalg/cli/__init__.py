@@ -66,8 +66,18 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (ValueError, OSError, MemoryError) as error:
-        print(f"learnalg: error: {str(error) or 'out of memory'}", file=sys.stderr)
+        print(f"learnalg: error: {shown(str(error) or 'out of memory')}", file=sys.stderr)
         return 2
+
+
+MOST_SHOWN = 2_000  # characters of an error
+
+
+def shown(text: str) -> str:
+    """Text as one line of printable characters: an error may quote a file from a stranger."""
+    half = MOST_SHOWN // 2
+    text = text if len(text) <= MOST_SHOWN else f"{text[:half]} ... {text[-half:]}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _run(arguments: list[str]) -> int:

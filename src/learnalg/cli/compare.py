@@ -74,8 +74,7 @@ def known(name: str) -> Known:
     if folder.is_dir():
         run, path = Run.open(folder), folder / RESULT_FILE
         result = Result.read(path) if path.is_file() else None
-        lines = run.metrics()
-        examples, seconds = (lines[-1]["examples"], lines[-1]["seconds"]) if lines else (0, 0.0)
+        examples, seconds = run.spent()
         parts = (result.report, result.parameters) if result else (None, None)
         return Known(name, run.config, run.curve(), examples, seconds, *parts)
     path = result_of(find_model(name))

@@ -15,6 +15,7 @@ import sys
 import zipfile
 import zlib
 from pathlib import Path
+from tokenize import TokenError
 from typing import BinaryIO
 
 import numpy as np
@@ -25,8 +26,11 @@ from learnalg.problems.task import Floats
 STDIN = "-"
 TEXT = (".csv", ".txt")
 ENDINGS = (".npy", ".npz", *TEXT)
-MOST_BYTES = 2**30  # of an array, or of a text
+MOST_BYTES = 2**30  # of all arrays
+MOST_TEXT = 2**26  # bytes of a text, whose lines take ten times as much
+MOST_HEADER = 1_000  # characters of an array's header, which is parsed
 DAMAGED = (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
+NO_HEADER = (SyntaxError, TokenError, TypeError, OverflowError, RecursionError)  # what NumPy's reader of headers raises
 
 
 def is_matrix_file(name: str) -> bool:
@@ -62,9 +66,13 @@ def _read(file: BinaryIO, size: int, name: str, ending: str) -> dict[str, Floats
     file.seek(0)
     if ending == ".npz" or (not ending and start.startswith(b"PK")):
         with zipfile.ZipFile(file) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
+                raise ValueError(f"it has more than {MOST_BYTES / 2**30:.0f} GB")
             return {entry.filename.removesuffix(".npy"): _member(archive, entry) for entry in archive.infolist()}
     if ending == ".npy" or (not ending and start.startswith(b"\x93NUMPY")):
         return {name: _read_npy(file, size)}
+    if size > MOST_TEXT:
+        raise ValueError(f"it is a text of {size:,} bytes, more than {MOST_TEXT:,}")
     return {name: _parse(file.read().decode())}
 
 
@@ -82,7 +90,10 @@ def _read_npy(file: BinaryIO, size: int) -> Floats:
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     if version not in readers:
         raise ValueError(f"version {version} of the format is for arrays with named fields")
-    shape, _, dtype = readers[version](file)
+    try:
+        shape, _, dtype = readers[version](file, max_header_size=MOST_HEADER)
+    except NO_HEADER as error:
+        raise ValueError(f"its header is damaged ({type(error).__name__})") from None
     if dtype.hasobject:
         raise ValueError("it has Python objects, and a pickle is never loaded: expected real numbers")
     has, says = size - file.tell(), math.prod(shape) * dtype.itemsize

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+import sys
 import typing
 from typing import Any, Literal
 
@@ -25,16 +25,19 @@ def check_types(config: Any) -> None:
         if typing.get_origin(hint) is Literal:
             need(value in items, f"{entry.name} {value!r}: must be one of {', '.join(items)}")
         elif typing.get_origin(hint) is tuple:
-            is_right = isinstance(value, tuple) and all(_is_a(item, items[0]) for item in value)
+            is_right = isinstance(value, tuple) and all(is_a(item, items[0]) for item in value)
             need(
                 is_right,
                 f"{entry.name} {value!r}: must be a tuple, each item {_KINDS.get(items[0], items[0].__name__)}",
             )
         elif hint in _KINDS:
-            need(_is_a(value, hint), f"{entry.name} {value!r}: must be {_KINDS[hint]}")
+            need(is_a(value, hint), f"{entry.name} {value!r}: must be {_KINDS[hint]}")
 
 
-def _is_a(value: Any, kind: type) -> bool:
+def is_a(value: Any, kind: type) -> bool:
+    """Numbers are those that a machine has: a file may hold a whole number of thousands of digits."""
     if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return type(value) is kind if kind in (int, bool) else isinstance(value, kind)
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    if kind is int:
+        return type(value) is int and -(2**63) <= value < 2**63
+    return type(value) is kind if kind is bool else isinstance(value, kind)

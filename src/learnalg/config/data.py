@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from learnalg.config.checks import check_types, need
 
 SHA256 = ":sha256="
+MOST_ENSEMBLES = 100  # each is drawn apart
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class DataConfig:
         need(0 < low <= high, f"amplitude {self.amplitude}: need 0 < lowest <= highest")
         need(self.sigma_factor > 0, f"sigma_factor {self.sigma_factor}: must be positive")
         need(bool(self.ensemble), "ensemble: name one or more, see `learnalg list ensembles`")
+        need(
+            len(self.ensemble) <= MOST_ENSEMBLES, f"{len(self.ensemble):,} ensembles at once: at most {MOST_ENSEMBLES}"
+        )
         if self.data:
             drawn = {"ensemble": ("iid-uniform",), "sigma_factor": 1, "symmetric": False, "noise": 0, "rounded": True}
             for name, default in drawn.items():

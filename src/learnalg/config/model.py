@@ -7,6 +7,10 @@ from typing import Literal
 
 from learnalg.config.checks import check_types, need
 
+# A config may come from a stranger's file: these cost memory or time, and no weights.
+MOST = {"encoder_loops": 100, "decoder_loops": 100, "max_positions": 2**16}
+MOST_HEADS = 128
+
 
 @dataclass(frozen=True)
 class ModelConfig:
@@ -39,6 +43,8 @@ class ModelConfig:
             *("ffn_factor", "max_positions"),
         ):
             need(getattr(self, name) >= 1, f"{name} {getattr(self, name)}: must be at least 1")
+        for name, most in MOST.items():
+            need(getattr(self, name) <= most, f"{name} {getattr(self, name)}: at most {most:,}")
         need(self.products >= 0, f"products {self.products}: must not be negative")
         for name in ("dim_model", "heads", "positions"):
             need(
@@ -48,6 +54,7 @@ class ModelConfig:
         for side in ("encoder", "decoder"):
             dim, heads = self.width(side), self.num_heads(side)
             need(dim >= 1 and heads >= 1, f"{side}: {dim} dimensions and {heads} heads: need at least 1 of each")
+            need(heads <= MOST_HEADS, f"{side}: {heads} heads: at most {MOST_HEADS}")
             need(dim % heads == 0, f"{side}: {heads} heads do not divide {dim} dimensions")
         need(0 <= self.dropout < 1, f"dropout {self.dropout}: must be in [0, 1)")
 

@@ -34,7 +34,11 @@ from learnalg.tokens.tokenizer import OK, PAD, REASONS
 
 TOLERANCES = (0.05, 0.02, 0.01, 0.005)
 DATA_FIELDS = ("dim", "ensemble", "amplitude", "sigma_factor", "noise", "data")  # what a report says of its matrices
-PORTION = 500  # examples that a model reads at once
+# A model takes so many examples at once, and fewer where they have more tokens or larger vocabularies: the memory of an
+# evaluation is bounded, whatever a file from a stranger asks for.
+PORTION = 500
+PORTION_TOKENS = 2**18  # read and written
+PORTION_LOGITS = 2**28
 Done = Callable[[int], object]  # is told how many examples are done
 
 
@@ -70,6 +74,7 @@ def predict(
     """Decodes sources in portions of at most `rows`, each of one size, so that there is nothing to pad."""
     device = next(model.parameters()).device
     longest = problem.lengths[1]
+    rows = max(1, min(rows, PORTION_TOKENS // sum(problem.lengths)))
     grammar = Grammar(problem.tokenizers[1], longest, device) if constrained else None
     out = np.full((len(sources), longest), PAD, dtype=np.int64)
     num_done = 0
@@ -93,14 +98,16 @@ def portions(sources: Ints, header: int, rows: int) -> list[Ints]:
     return [group[start : start + rows] for group in groups for start in range(0, len(group), rows)]
 
 
-def teacher_forced(model: nn.Module, batch: Batch) -> tuple[float, int]:
+def teacher_forced(model: nn.Module, batch: Batch, vocab_size: int) -> tuple[float, int]:
     """Summed cross-entropy and the number of tokens."""
     device = next(model.parameters()).device
+    read, written = batch.sources.shape[1], batch.targets.shape[1]
+    rows = max(1, min(PORTION, PORTION_TOKENS // (read + written), PORTION_LOGITS // (written * vocab_size)))
     total, tokens = 0.0, 0
     with torch.inference_mode():
-        for start in range(0, len(batch), PORTION):
-            source = torch.from_numpy(batch.sources[start : start + PORTION]).to(device)
-            target = torch.from_numpy(batch.targets[start : start + PORTION]).to(device)
+        for start in range(0, len(batch), rows):
+            source = torch.from_numpy(batch.sources[start : start + rows]).to(device)
+            target = torch.from_numpy(batch.targets[start : start + rows]).to(device)
             logits = model(source, decoder_input(target))
             total += float(
                 cross_entropy(logits.flatten(0, 1).float(), target.flatten(), ignore_index=PAD, reduction="sum")
@@ -130,7 +137,7 @@ def predictions_of(
         part, report = own_part(batch), _after(batches, done)  # decoding takes long: each process decodes its rows
         written = join_rows(predict(model, problem, part.sources, beam_width, constrained, done=report), len(batch))
         batch_judged, batch_values = judge(problem, batch, written)
-        batch_loss, batch_tokens = sum_up(np.array(teacher_forced(model, part)))
+        batch_loss, batch_tokens = sum_up(np.array(teacher_forced(model, part, problem.tokenizers[1].vocab_size)))
         batches.append(batch)
         judged.append(batch_judged)
         values.append(batch_values)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
+from learnalg.config.checks import is_a
 from learnalg.files import read_json, write_json
 from learnalg.naming import unknown
 
@@ -40,6 +41,39 @@ def percent(share: float | None) -> str:
     return f"{math.floor(10_000 * share) / 100:.2f}" if text == "100.0" and share < 1 else text
 
 
+def _check_shares(where: str, num: int, accuracy: Shares) -> None:
+    """What all who read a report count on."""
+    if num < 1:
+        raise ValueError(f"{where} is of {num} examples")
+    if not accuracy or not all(accuracy.values()):
+        raise ValueError(f"{where} has no accuracy")
+    if len({tuple(shares) for shares in accuracy.values()}) > 1:
+        raise ValueError(f"{where} has other tolerances in one norm than in another")
+    for shares in accuracy.values():
+        for tolerance, share in shares.items():
+            if not 0 <= _number(tolerance) < math.inf or not 0 <= share <= 1:
+                raise ValueError(f"{where} has an accuracy of {share} at the tolerance {tolerance!r}")
+
+
+PROVENANCE = {"commit": str, "command": str, "time": str, "device": str, "machine": dict, "tested": dict}
+
+
+def _check_provenance(provenance: dict[str, Any]) -> None:
+    """What is there is of the kind that cards and tables show."""
+    inner = {"cpu": provenance.get("machine"), "commit": provenance.get("tested")}
+    values = [(name, provenance.get(name, kind()), kind) for name, kind in PROVENANCE.items()]
+    values += [(name, part.get(name, ""), str) for name, part in inner.items() if isinstance(part, dict)]
+    for name, value, kind in values:
+        _need(isinstance(value, kind), f"provenance.{name}", value, "text" if kind is str else "a JSON object")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 @dataclass(frozen=True)
 class Part:
     """Of a report, the examples of one size or one task."""
@@ -47,6 +81,9 @@ class Part:
     num: int
     well_formed: float
     accuracy: Shares
+
+    def __post_init__(self) -> None:
+        _check_shares("a part of a report", self.num, self.accuracy)
 
 
 @dataclass(frozen=True)
@@ -66,6 +103,15 @@ class Report:
     seconds: float
     data: dict[str, Any] = field(default_factory=dict)  # what was tested on
 
+    def __post_init__(self) -> None:
+        _check_shares("a report", self.num, self.accuracy)
+        if any(len(between) != 2 for shares in self.interval.values() for between in shares.values()):
+            raise ValueError("a report has an interval that is no pair")
+        try:
+            describe_matrices(self.data)
+        except (LookupError, TypeError, ValueError):
+            raise ValueError("a report's data do not describe matrices") from None
+
 
 @dataclass(frozen=True)
 class Point:
@@ -75,6 +121,9 @@ class Point:
     loss: float
     accuracy: Shares
     by_dimension: Shares = field(default_factory=dict)  # size -> tolerance -> share; of several sizes
+
+    def __post_init__(self) -> None:
+        _check_shares("a point of a learning curve", 1, self.accuracy)
 
 
 @dataclass(frozen=True)
@@ -107,6 +156,12 @@ class Result:
     note: str = ""  # what a reader must know
     version: int = VERSION
 
+    def __post_init__(self) -> None:
+        for report in (self.report, *self.tests.values()):
+            if "l1" not in report.accuracy:
+                raise ValueError("a result has no accuracy in l1")
+        _check_provenance(self.provenance)
+
     # Of the run and of all runs that led to the weights it started from.
     @property
     def all_examples(self) -> int:
@@ -131,7 +186,7 @@ class Result:
             raise ValueError(f"{path} is not a result of this version ({values.get('version')!r}, not {VERSION})")
         try:
             result: Result = built(cls, values, "result")
-        except (ValueError, OverflowError) as error:  # the latter: a whole number of hundreds of digits
+        except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         return result
 
@@ -154,10 +209,9 @@ def built(hint: Any, value: Any, name: str) -> Any:
         _need(isinstance(value, list), name, value, "a list")
         return origin(built(arguments[0], entry, f"{name}.{k}") for k, entry in enumerate(value))
     if hint is float:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        _need(is_number and abs(value) < math.inf, name, value, "a finite number")
+        _need(is_a(value, float), name, value, "a finite number")
     else:
-        _need(type(value) is hint, name, value, "a whole number" if hint is int else "text")
+        _need(is_a(value, hint), name, value, "a whole number" if hint is int else "text")
     return value
 
 
@@ -180,6 +234,8 @@ def _need(condition: bool, name: str, value: Any, wanted: str) -> None:
 
 def describe_matrices(data: dict[str, Any]) -> str:
     """What a report was tested on, in a line: 'dim 5, iid-uniform, A=10'."""
+    if not data:
+        return "matrices that are not known"
     if data.get("data"):
         return f"dim {data['dim']}, pairs of {data['data'].partition(':sha256=')[0]}"
     amplitude = "-".join(f"{a:g}" for a in data["amplitude"])

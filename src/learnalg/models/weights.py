@@ -18,7 +18,7 @@ from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.config.upgrade import upgrade
 from learnalg.files import load_tensors, save_tensors
 from learnalg.models import build, sides
-from learnalg.problem import Problem
+from learnalg.problem import Problem, check_attention
 
 FORMAT = "learnalg-2"
 OLD_FORMAT = "learnalg-1"  # its config has other fields, and the same weights
@@ -67,8 +67,10 @@ def build_model(config: RunConfig, tensors: dict[str, Tensor], origin: str) -> n
     """The network of a config with these weights, ready to predict."""
     if config.model.encoder_layers + config.model.decoder_layers > len(tensors):
         raise ValueError(f"the weights of {origin} do not fit: its config has more layers than there are tensors")
+    problem = Problem(config.data)
+    check_attention(problem, config)
     with Building(sum(tensor.numel() for tensor in tensors.values()), origin):
-        model = build(config.model, *sides(Problem(config.data)))
+        model = build(config.model, *sides(problem))
     set_weights(model, tensors, origin)
     return model.eval()
 

@@ -43,12 +43,16 @@ LETTERS = {  # the paper's, in joint training: TA, TAD, ..., TADMEFI, EFI
     "I": "inverse",
 }
 
+MAX_TASKS = 16  # at once; each has a token of its own
+
 
 def parse_tasks(text: str, has_file: bool = False) -> tuple[tuple[str, Task], ...]:
     """Names and tasks of 'eigenvalues', 'eigenvectors:order=ascending', 'transpose+add', or the paper's 'TADM'. With a
     file of pairs there is also the task that these pairs are."""
     is_letters = text not in TASKS and len(text) > 1 and all(letter in LETTERS for letter in text)
     texts = [LETTERS[letter] for letter in text] if is_letters else text.split("+")
+    if len(texts) > MAX_TASKS:
+        raise ValueError(f"{len(texts):,} tasks at once: at most {MAX_TASKS}")
     hint = "; several at once: transpose+add; a task of your own needs --plugin FILE, or --data FILE with its pairs"
     known = TASKS | {PAIRS: pairs} if has_file else TASKS
     named = tuple((t.partition(":")[0], make("task", t, known, hint=hint)) for t in texts)

@@ -17,6 +17,7 @@ from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.config.presets import PRESETS, preset
+from learnalg.files import read_small
 from learnalg.naming import unknown
 
 FOLDER = Path(__file__).parent
@@ -45,14 +46,14 @@ def find_recipe(name: str) -> Path:
 def read_recipe(path: Path) -> RunConfig:
     """The config of a recipe. A typo is an error with the file's name."""
     try:
-        values: dict[str, Any] = tomllib.loads(path.read_text())
+        values: dict[str, Any] = tomllib.loads(read_small(path).decode())
         name = values.pop("preset", "")
-        if name not in PRESETS:
+        if not isinstance(name, str) or name not in PRESETS:
             raise ValueError(f"a recipe names its preset with its version: preset = {', '.join(map(repr, PRESETS))}")
         merged = to_dict(preset(name))
         for table, entries in values.items():
             known = merged.get(table)
             merged[table] = known | entries if isinstance(known, dict) and isinstance(entries, dict) else entries
         return from_dict(merged)
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: {error}") from None

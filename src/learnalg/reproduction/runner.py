@@ -222,7 +222,7 @@ def plan(experiment: Experiment, scale: str, root: Path, wanted: tuple[str, ...]
         elif stale := outdated(experiment, scale, cell, root):
             state, note = "stale", stale
         elif (folder / "config.json").is_file():
-            state, done = "begun", max((line["examples"] for line in Run.open(folder).metrics()), default=0)
+            state, done = "begun", Run.open(folder).spent()[0]
         else:
             state = "to do"
         steps.append(Step(cell.key, state, max(examples - done, 0), note, cell.config))

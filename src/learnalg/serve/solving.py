@@ -82,7 +82,6 @@ def solve_one(model: Model, task: str, operands: tuple[Floats, ...]) -> Shown:
     if not definition.accept(np.concatenate(arrays, axis=2)).all():
         raise ValueError(f"{task} has no solution for this matrix")
     ids = _inputs(model, index, arrays, dims)
-    _check_lengths(model, index, ids, dims)
     solution = model.solve(*operands, task=task, allow_outside=True)
     written_ids, logs = _write(model, index, ids, dims)
     seen = np.concatenate(solution.seen, axis=1)[None]
@@ -105,16 +104,6 @@ def solve_one(model: Model, task: str, operands: tuple[Floats, ...]) -> Shown:
         written=_tokens(target, written_ids[0], logs),
         attention=_attention(model, ids, written_ids),
     )
-
-
-def _check_lengths(model: Model, index: int, ids: Ints, dims: tuple[int, int]) -> None:
-    """A network has so many positions; a larger matrix has no place."""
-    shape = model.problem.tasks[index][1].output_shape(*dims)
-    longest, most = max(ids.shape[1], model.problem.tokenizers[1].length(shape) + 1), model.config.model.max_positions
-    if longest > most:
-        raise ValueError(
-            f"a {dims[0]}x{dims[1]} matrix takes {longest} tokens, and {model.name} reads and writes {most}"
-        )
 
 
 def _inputs(model: Model, index: int, arrays: tuple[Floats, ...], dims: tuple[int, int]) -> Ints:

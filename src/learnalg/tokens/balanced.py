@@ -17,6 +17,7 @@ from learnalg.tokens.encoding import (
     Ints,
     Slot,
     check_general_form,
+    check_size,
     exponent_tokens,
     in_slots,
     refuse_overflow,
@@ -30,6 +31,7 @@ class Balanced:
 
     def __post_init__(self) -> None:
         check_general_form(self.digits, self.exponents)
+        check_size(2 * self._largest + 1 + self.exponents[1] - self.exponents[0] + 1)
 
     @cached_property
     def _largest(self) -> int:

@@ -61,12 +61,21 @@ def in_slots(ids: Ints, slots: tuple[Slot, ...]) -> Bools:
     return inside
 
 
+MOST_TOKENS = 300_000  # of an encoding: five digits with a sign in one token, or FP numbers of four and 16 exponents
+
+
 def check_general_form(digits: int, exponents: tuple[int, int]) -> None:
     if not 1 <= digits <= 6:
         raise ValueError(f"digits={digits}: an encoding has 1 to 6 significant digits")
     lowest, highest = exponents
     if not -200 <= lowest <= 0 <= highest <= 200:
         raise ValueError(f"exponents={lowest}:{highest}: need -200 <= lowest <= 0 <= highest <= 200")
+
+
+def check_size(num: int) -> None:
+    """Before anything is made of that many tokens: the name may come from a stranger's file."""
+    if num > MOST_TOKENS:
+        raise ValueError(f"an encoding of {num:,} tokens: at most {MOST_TOKENS:,}; take fewer digits or exponents")
 
 
 def exponent_tokens(exponents: tuple[int, int]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from learnalg.tokens.decimal import Decimal, to_decimal, to_float
-from learnalg.tokens.encoding import Bools, Floats, Ints, Slot, check_general_form, in_slots
+from learnalg.tokens.encoding import Bools, Floats, Ints, Slot, check_general_form, check_size, in_slots
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class FloatingPoint:
 
     def __post_init__(self) -> None:
         check_general_form(self.digits, self.exponents)
+        check_size(1 + 2 * self._block * self._num_exponents + 2)
 
     @cached_property
     def _smallest(self) -> int:

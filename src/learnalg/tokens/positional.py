@@ -17,6 +17,7 @@ from learnalg.tokens.encoding import (
     Ints,
     Slot,
     check_general_form,
+    check_size,
     exponent_tokens,
     in_slots,
     refuse_overflow,
@@ -33,6 +34,7 @@ class Positional:
         check_general_form(self.digits, self.exponents)
         if not 2 <= self.base <= 10**6:
             raise ValueError(f"base={self.base}: must be between 2 and 1000000")
+        check_size(2 + self._num_digit_tokens + self.exponents[1] - self.exponents[0] + 1)
 
     @cached_property
     def num_places(self) -> int:

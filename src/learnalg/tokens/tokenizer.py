@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from learnalg.problems import MAX_TASKS
 from learnalg.problems.dims import MAX_DIM
 from learnalg.tokens import get_encoding
 from learnalg.tokens.encoding import Encoding, Floats, Ints, Slot
@@ -20,7 +21,6 @@ from learnalg.tokens.encoding import Encoding, Floats, Ints, Slot
 END = 0  # also the decoder's first token
 PAD = 1
 FIRST_TASK = 2
-MAX_TASKS = 16
 FIRST_DIM = FIRST_TASK + MAX_TASKS  # the id of V1
 FIRST_NUMBER = FIRST_DIM + MAX_DIM
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
+from learnalg.config.checks import is_a
 from learnalg.evaluation.result import Origin, Point, built
 from learnalg.files import (
     PART,
@@ -29,6 +30,7 @@ from learnalg.files import (
     parse_json,
     read_json,
     read_json_list,
+    read_small,
     write_json,
     write_whole,
 )
@@ -37,6 +39,8 @@ try:
     import fcntl
 except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
+
+MOST_METRICS = 128 * 2**20  # bytes: some million steps
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ class Run:
     def metrics(self) -> list[dict[str, Any]]:
         if not self.metrics_file.is_file():
             return []
-        lines, values = self.metrics_file.read_bytes().split(b"\n"), []
+        lines, values = read_small(self.metrics_file, MOST_METRICS).split(b"\n"), []
         for number, line in enumerate(lines, 1):
             try:
                 values.append(_checked(parse_json(line)))
@@ -126,6 +130,13 @@ class Run:
         """The learning curve: all evaluations during training."""
         return tuple(_point(line) for line in self.metrics() if "accuracy" in line)
 
+    def spent(self) -> tuple[int, float]:
+        """Examples and seconds so far, by the last line that has both: lines of steps that were skipped have none."""
+        for line in reversed(self.metrics()):
+            if is_a(line.get("examples"), int) and is_a(line.get("seconds"), float):
+                return line["examples"], line["seconds"]
+        return 0, 0.0
+
     def forget_metrics_after(self, step: int) -> None:
         """Steps that a resumed run will take again."""
         where = str(self.metrics_file)
@@ -140,8 +151,11 @@ class Run:
         path = self.folder / "provenance.json"
         sessions = read_json_list(path) if path.is_file() else []
         for session in sessions:
-            if not isinstance(session, dict) or not isinstance(session.get("time"), str):
-                raise ValueError(f"{path} is damaged: a session is an object with a time; repair or remove the file")
+            values = session if isinstance(session, dict) else {}
+            if not all(isinstance(values.get(name), str) for name in ("time", "commit", "command")):
+                raise ValueError(
+                    f"{path} is damaged: a session has time, commit and command; repair or remove the file"
+                )
             try:
                 built(Origin | None, session.get("origin"), "origin")
             except ValueError as error:
@@ -151,7 +165,7 @@ class Run:
 
 def _checked(entry: Any) -> dict[str, Any]:
     """A line of metrics."""
-    if not isinstance(entry, dict) or type(entry.get("step")) is not int:
+    if not isinstance(entry, dict) or not is_a(entry.get("step"), int):
         raise ValueError("not an object with a step")
     if "accuracy" in entry:
         _point(entry)

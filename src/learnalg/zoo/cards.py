@@ -81,8 +81,9 @@ def describe_refined(refined: Refined | None) -> str:
 
 
 def describe_training(result: Result) -> str:
-    train, machine = result.config.train, result.provenance["machine"]
-    minutes = f"{result.seconds / 60:.1f} minutes on {train.threads} of {machine['cores']} cores ({machine['cpu']})"
+    train, machine = result.config.train, result.provenance.get("machine", {})
+    where = f"{train.threads} of {machine.get('cores', '?')} cores ({machine.get('cpu', 'not known')})"
+    minutes = f"{result.seconds / 60:.1f} minutes on {where}"
     origin = f" {describe_origin(result)}" if result.origin else ""
     return f"one run of {result.examples:,} examples (seed {train.seed}), {minutes}.{origin}"
 

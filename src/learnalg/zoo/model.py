@@ -99,6 +99,11 @@ class Model:
             raise ValueError(f"a coefficient is too large for {source.encoding_name}")
         first, last = target.header, target.length(shape)
         ids: Ints = self.problem.read_tokens(numbers, task.input_shape(*dims), index)
+        longest, most = max(ids.shape[1], last + 1), self.config.model.max_positions
+        if longest > most:  # a network has so many positions; a larger matrix has no place
+            raise ValueError(
+                f"a {dims[0]}x{dims[1]} matrix takes {longest} tokens, and {self.name} reads and writes {most}"
+            )
         device = next(self.module.parameters()).device
         grammar = Grammar(target, last + 1, device, task=index)
         module: Any = self.module
