@@ -232,6 +232,13 @@ def _need(condition: bool, name: str, value: Any, wanted: str) -> None:
         raise ValueError(f"{name} is {str(value)[:40]!r}: must be {wanted}")
 
 
+def point_of(line: dict[str, Any]) -> Point:
+    """Of a line of a run's metrics that has an evaluation."""
+    fields = {"examples": "examples", "valid_loss": "loss", "accuracy": "accuracy", "by_dimension": "by_dimension"}
+    point: Point = built(Point, {field: line[name] for name, field in fields.items() if name in line}, "evaluation")
+    return point
+
+
 def describe_matrices(data: dict[str, Any]) -> str:
     """What a report was tested on, in a line: 'dim 5, iid-uniform, A=10'."""
     if not data:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
-from learnalg.evaluation.result import Result
+from learnalg.config.checks import is_a
+from learnalg.evaluation.result import Result, point_of
 from learnalg.files import parse_json, read_json, read_json_list
 from learnalg.naming import unknown
 from learnalg.training.run import is_locked
@@ -46,16 +47,18 @@ class Metrics:
     def add(self, line: bytes) -> None:
         try:
             values = parse_json(line)
-            examples, seconds = int(values["examples"]), float(values["seconds"])
-            if "loss" in values:
-                self.losses.append((examples, float(values["loss"])))
-                self.speeds.append((examples, float(values["examples_per_second"])))
+            examples, seconds = values["examples"], values["seconds"]
+            measured = [values[name] for name in ("loss", "examples_per_second") if "loss" in values]
+            if not is_a(examples, int) or not all(is_a(number, float) for number in (seconds, *measured)):
+                raise ValueError("not numbers")
             if "accuracy" in values:
-                shares = values["accuracy"]["l1"].items()
-                values["accuracy"]["l1"] = {str(float(t)): float(share) for t, share in shares}
-                _ = float(values["valid_loss"])
+                shares = point_of(values).accuracy["l1"].items()
+                values["accuracy"]["l1"] = {str(float(tolerance)): share for tolerance, share in shares}
                 self.evaluations.append(values)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+            if "loss" in values:
+                self.losses.append((examples, measured[0]))
+                self.speeds.append((examples, measured[1]))
+        except (ValueError, KeyError, TypeError):
             self.damaged += 1
             return
         self.examples, self.seconds = max(self.examples, examples), max(self.seconds, seconds)

@@ -21,7 +21,7 @@ from typing import Any
 
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.config.checks import is_a
-from learnalg.evaluation.result import Origin, Point, built
+from learnalg.evaluation.result import Origin, Point, built, point_of
 from learnalg.files import (
     PART,
     add_line,
@@ -128,7 +128,7 @@ class Run:
 
     def curve(self) -> tuple[Point, ...]:
         """The learning curve: all evaluations during training."""
-        return tuple(_point(line) for line in self.metrics() if "accuracy" in line)
+        return tuple(point_of(line) for line in self.metrics() if "accuracy" in line)
 
     def spent(self) -> tuple[int, float]:
         """Examples and seconds so far, by the last line that has both: lines of steps that were skipped have none."""
@@ -168,14 +168,8 @@ def _checked(entry: Any) -> dict[str, Any]:
     if not isinstance(entry, dict) or not is_a(entry.get("step"), int):
         raise ValueError("not an object with a step")
     if "accuracy" in entry:
-        _point(entry)
+        point_of(entry)
     return entry
-
-
-def _point(line: dict[str, Any]) -> Point:
-    fields = {"examples": "examples", "valid_loss": "loss", "accuracy": "accuracy", "by_dimension": "by_dimension"}
-    point: Point = built(Point, {field: line[name] for name, field in fields.items() if name in line}, "evaluation")
-    return point
 
 
 def check_is_free(folder: Path) -> None:
