@@ -266,7 +266,13 @@ def _in_order(solution: Solution) -> Solution:
     if solution.task not in ("eigenvalues", "singular_values"):
         return solution
     matrix = -np.sort(-solution.matrix, axis=-2)
-    residual = bound(solution.task, solution.definition, solution.operands, matrix)
+    rows = np.flatnonzero((matrix != solution.matrix).any(axis=(1, 2)))
+    if not len(rows):
+        return solution
+    residual = solution.residual.copy()
+    residual[rows] = bound(
+        solution.task, solution.definition, tuple(operand[rows] for operand in solution.operands), matrix[rows]
+    )
     return replace(solution, matrix=matrix, value=matrix, residual=residual)
 
 

@@ -19,6 +19,7 @@ from learnalg.reproduction.report.records import (
     records_table,
     sizes_along_training,
 )
+from learnalg.reproduction.report.speeds import speed_table
 from learnalg.reproduction.report.verdicts import refined_table, verdict_table
 from learnalg.reproduction.report.writing import (
     CARDS,
@@ -26,6 +27,7 @@ from learnalg.reproduction.report.writing import (
     README_MARKS,
     RECORDS_MARKS,
     REFINED_MARKS,
+    SPEED_MARKS,
     VERDICT_MARKS,
     between,
     write_docs,
@@ -49,6 +51,7 @@ def test_the_readme_and_the_records_are_up_to_date():
     linalg = (ROOT / "docs/linalg.md").read_text()
     assert VERDICT_MARKS[0] in linalg and REFINED_MARKS[0] in records
     assert between(linalg, verdict_table(in_order(RESULTS)), VERDICT_MARKS) == linalg, "run: learnalg docs"
+    assert between(linalg, speed_table(in_order(RESULTS)), SPEED_MARKS) == linalg, "run: learnalg docs"
     assert between(records, refined_table(in_order(RESULTS)), REFINED_MARKS) == records, "run: learnalg docs"
 
 

@@ -23,6 +23,7 @@ Ints = NDArray[np.int64]
 
 # Distances that are tried for each eigenvalue, as shares of the mean absolute one: each 8 % below the one before.
 DISTANCES = 2.0 ** (-np.arange(128) / 8)
+FEW = 100  # values whose distances are all tried at once
 
 
 def eigenvalue_bound(A: Floats, predicted: Floats) -> Floats:
@@ -43,18 +44,27 @@ def singular_value_bound(A: Floats, predicted: Floats) -> Floats:
 
 def _counted_bound(A: Floats, values: Floats, below_of: Ints, lowest: float = -np.inf) -> Floats:
     """`below_of` eigenvalues of A are below the one that each value stands for, and none is below `lowest`. The
-    distances of each value are bisected, from the largest on."""
-    scale, T = np.abs(values).mean(axis=1, keepdims=True), tridiagonal(A)
+    smallest distance that is proven is looked for from the largest on: by halves, or all at once of few values."""
+    scale, T = np.abs(values).mean(axis=1)[:, None, None], tridiagonal(A)
+    num, width = values.shape
 
-    def is_near(t: Floats) -> NDArray[np.bool_]:
-        is_not_above = count_below(*T, values + t) > below_of
-        return is_not_above & ((count_below(*T, values - t) <= below_of) | (values - t <= lowest))
+    def are_near(t: Floats) -> NDArray[np.bool_]:
+        """(num, values, distances)"""
+        x = values[:, None, :, None] + np.stack([t, -t], axis=1)
+        counts = count_below(*T, x.reshape(num, 2 * width * t.shape[2])).reshape(x.shape)
+        is_not_above = counts[:, 0] > below_of[:, None]
+        return is_not_above & ((counts[:, 1] <= below_of[:, None]) | (x[:, 1] <= lowest))
 
-    known = np.isfinite(scale) & is_near(scale * DISTANCES[0])
-    best = np.zeros(values.shape, dtype=np.int64)
-    for step in 2 ** np.arange(int(np.log2(len(DISTANCES))))[::-1]:
-        best += step * is_near(scale * DISTANCES[best + step])
-    bound = np.where(known, scale * DISTANCES[best], np.inf).sum(axis=1)
+    parts = len(DISTANCES) if values.size <= FEW else 2
+    best, step = np.zeros((num, width, 1), dtype=np.int64), len(DISTANCES)
+    while step > 1:
+        step //= parts
+        tried = are_near(scale * DISTANCES[best + step * np.arange(1, parts)])
+        best += step * np.logical_and.accumulate(tried, axis=2).sum(axis=2, keepdims=True)
+    known = np.isfinite(scale) & (best > 0)
+    if not known.all():
+        known |= np.isfinite(scale) & (best == 0) & are_near(scale * DISTANCES[:1])
+    bound = np.where(known, scale * DISTANCES[best], np.inf).sum(axis=(1, 2))
     whole = np.abs(values).sum(axis=1) - bound
     with np.errstate(divide="ignore", invalid="ignore"):
         proven = np.where((whole > 0) & np.isfinite(bound), bound / whole, np.inf)

@@ -117,26 +117,30 @@ def write_matrix(
 ) -> Written:
     """A matrix of so many coefficients. Its header is read at once; the end needs no choice."""
     first, end = len(header), len(header) + size * len(slots)
-    tokens_TB = torch.full((1 + end + 1, num), END, device=ready.device)  # the start token before them
-    tokens_TB[1 : 1 + first] = torch.tensor(header, device=ready.device)[:, None]
-    best_TB = torch.zeros((end + 1, num), device=ready.device)
-    likeliest_TB, share_TB = torch.zeros_like(best_TB), torch.ones_like(best_TB)
+    start_NB = torch.tensor((END, *header), device=ready.device)[:, None].expand(-1, num)  # the start token before it
     ready.set_header(writing, header)
-    hidden_NBD = ready.read(tokens_TB[: 1 + first], writing)
-    for at, token in enumerate(header):
+    hidden_NBD = ready.read(start_NB, writing)
+    tokens, shares = list(start_NB[1:]), [torch.ones(num, device=ready.device)] * first
+    chosen, likeliest = [], []  # logits
+    for at in range(first):
         logits_BK, low = ready.logits(hidden_NBD[at], at)
-        best_TB[at], likeliest_TB[at] = logits_BK[:, token - low], logits_BK.amax(1)
+        chosen.append(logits_BK[:, header[at] - low])
+        likeliest.append(logits_BK.amax(1))
     for at in range(first, end):
         start, stop = slots[(at - first) % len(slots)]
         logits_BK, low = ready.logits(hidden_NBD[-1], at)
         slot_BK = logits_BK[:, start - low : stop - low]
-        best_TB[at], found_B = slot_BK.max(1)
-        likeliest_TB[at], share_TB[at] = logits_BK.amax(1), slot_BK.softmax(1).amax(1)
-        torch.add(found_B, start, out=tokens_TB[1 + at])
-        hidden_NBD = ready.read(tokens_TB[1 + at : 2 + at], writing)
+        best_B, found_B = slot_BK.max(1)
+        shares.append(slot_BK.softmax(1).amax(1))
+        tokens.append(found_B.add_(start))
+        chosen.append(best_B)
+        likeliest.append(logits_BK.amax(1))
+        hidden_NBD = ready.read(found_B[None], writing)
     logits_BK, low = ready.logits(hidden_NBD[-1], end)
-    best_TB[end], likeliest_TB[end] = logits_BK[:, END - low], logits_BK.amax(1)
-    return Written(tokens_TB[1:].t(), share_TB.log().t(), (best_TB >= likeliest_TB).all(0))
+    is_free_B = (torch.stack([*chosen, logits_BK[:, END - low]]) >= torch.stack([*likeliest, logits_BK.amax(1)])).all(0)
+    tokens.append(torch.full_like(tokens[0], END))
+    shares.append(torch.ones(num, device=ready.device))
+    return Written(torch.stack(tokens, 1), torch.stack(shares, 1).log_(), is_free_B)
 
 
 def write_freely(ready: Ready, writing: Writing, num: int, has_log: bool) -> Written | None:

@@ -162,8 +162,12 @@ class Ready:
 
     def embed(self, side: int, tokens_NB: Tensor, positions_N1D: Tensor) -> Tensor:
         """(N B, D)"""
-        words = F.embedding(tokens_NB, self.vectors_VD) if side else self.embeds[0].words(tokens_NB)
-        hidden = (words + positions_N1D).flatten(0, 1)
+        if side == 0:
+            hidden = (self.embeds[0].words(tokens_NB) + positions_N1D).flatten(0, 1)
+        elif len(tokens_NB) == 1:
+            hidden = self.vectors_VD.index_select(0, tokens_NB[0]).add_(positions_N1D[0])
+        else:
+            hidden = (F.embedding(tokens_NB, self.vectors_VD) + positions_N1D).flatten(0, 1)
         made = self.embed_norms[side]
         return hidden if made is None else made(hidden)
 

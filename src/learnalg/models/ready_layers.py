@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from learnalg.models.cpu import MANY_ROWS
 from learnalg.models.grid import Layout
 from learnalg.models.layers import RELATIONS_RATE, Attention, FeedForward, Sublayer
 from learnalg.models.products import Products
@@ -42,6 +43,14 @@ class Linear:
     def __call__(self, x: Tensor) -> Tensor:
         if self.num == 1:
             return torch.mm(x, self.weight) if self.bias is None else torch.addmm(self.bias, x, self.weight)
+        if len(x) >= MANY_ROWS:  # one by one: a batch of products with the same long matrix is copied
+            out = x.new_empty(self.num, len(x), self.weight.shape[2])
+            for k, weight in enumerate(self.weight):
+                if self.bias is None:
+                    torch.mm(x, weight, out=out[k])
+                else:
+                    torch.addmm(self.bias[k], x, weight, out=out[k])
+            return out
         x_nMD = x.expand(self.num, -1, -1)
         return torch.bmm(x_nMD, self.weight) if self.bias is None else torch.baddbmm(self.bias, x_nMD, self.weight)
 
@@ -82,8 +91,9 @@ class Heads:
         if self.scale_K is not None:
             x.div_(torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_min_(TINY))
 
-    def scaled(self, keys: Tensor) -> Tensor:
-        return keys if self.scale_K is None else keys * self.scale_K
+    def scaled(self, x: Tensor) -> Tensor:
+        """Queries or keys."""
+        return x if self.scale_K is None else x * self.scale_K
 
     def bias(self, related_1QL: Tensor | None) -> Tensor | None:
         """(1, H, Q, L)"""
@@ -99,7 +109,7 @@ class Heads:
         if bias_1HNL is not None:
             scores.view(BH // self.heads, self.heads, N, -1).add_(bias_1HNL)
         heads = torch.bmm(scores.softmax(-1), values)
-        return heads.transpose(0, 1).reshape(-1, self.heads * self.dim)
+        return (heads if N == 1 else heads.transpose(0, 1)).reshape(-1, self.heads * self.dim)
 
 
 class Norm(NamedTuple):
@@ -181,9 +191,10 @@ class ReadyProducts:
             tokens = F.pad(tokens, (0, 0, 0, 1))
         factors = tokens.index_select(0, sums.factors).view(2, 3 * w, s, s, -1)
         left, right = factors.unbind()
-        made = left[:, :, 0, None] * right[:, None, 0]
-        for k in range(1, s):
-            made.addcmul_(left[:, :, k, None], right[:, None, k])
+        terms = zip(left.unsqueeze(3).unbind(2), right.unsqueeze(1).unbind(2), strict=True)
+        made = torch.mul(*next(terms))
+        for columns, rows in terms:
+            made.addcmul_(columns, rows)
         if self.is_matrix_normed:
             parts = factors.view(2, 3, w, s * s, -1, C)
             square = torch.linalg.vector_norm(parts, dim=(1, 3, 5)).square_() / (3 * C * sums.filled)
@@ -217,8 +228,7 @@ class ReadyEncoderLayer:
 class Memory(NamedTuple):
     """Of one layer and loop. Own keys and values are filled step by step."""
 
-    keys: Tensor  # (T, B H, K)
-    values: Tensor
+    own: Tensor  # (2, T, B H, K)
     cross_keys: Tensor  # (B H, K, L)
     cross_values: Tensor  # (B H, L, K)
 
@@ -239,8 +249,8 @@ class ReadyDecoderLayer:
         keys, values = self.cross.split(self.cross_pair(memory), num).unbind()
         self.cross.unit(keys)
         keys, values = self.cross.scaled(keys).permute(1, 2, 0).contiguous(), values.transpose(0, 1).contiguous()
-        empty = (max_length, keys.shape[0], self.own.dim)
-        return [Memory(memory.new_empty(empty), memory.new_empty(empty), keys, values) for _ in range(num_loops)]
+        empty = (2, max_length, keys.shape[0], self.own.dim)
+        return [Memory(memory.new_empty(empty), keys, values) for _ in range(num_loops)]
 
     def __call__(
         self, x: Tensor, memory: Memory, num: int, at: int, own_bias: Tensor | None, cross_bias: Tensor | None
@@ -248,10 +258,10 @@ class ReadyDecoderLayer:
         own, cross, end = self.own, self.cross, at + num
         qkv = own.split(self.all(self.around_own.enter(x)), num)
         own.unit(qkv[:2])
-        query, keys, values = qkv.unbind()
-        memory.keys[at:end], memory.values[at:end] = own.scaled(keys), values
-        keys, values = memory.keys[:end].permute(1, 2, 0), memory.values[:end].transpose(0, 1)
-        after = self.around_own.leave(own.out.add(x, own.attend(query, keys, values, own_bias)))
+        memory.own[:, at:end] = qkv[1:]
+        keys, values = memory.own[:, :end].unbind()
+        heads = own.attend(own.scaled(qkv[0]), keys.permute(1, 2, 0), values.transpose(0, 1), own_bias)
+        after = self.around_own.leave(own.out.add(x, heads))
         query = cross.split(self.cross_query(self.around_cross.enter(x if self.cross_reads_input else after)), num)[0]
         cross.unit(query)
         heads = cross.attend(query, memory.cross_keys, memory.cross_values, cross_bias)

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import time
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,13 @@ from learnalg.evaluation.result import VERSION, Report, Result, percent
 from learnalg.files import read_json
 from learnalg.problem import Problem, elsewhere
 from learnalg.tokens.encoding import Floats, Ints
-from learnalg.tokens.tokenizer import OK
 from learnalg.zoo.index import find_model, result_of
 from learnalg.zoo.load import load_model
 from learnalg.zoo.operands import check_operands, training_factors
 
-# Matrices that are predicted at once hold at most so many tokens, read and written. The memory of a portion is a few
-# kilobytes a token, and larger portions are not faster.
-PORTION_TOKENS = 20_000
+# Matrices that are predicted at once hold about so many tokens, read and written: fewer cost more calls a matrix, more
+# leave the caches (docs/log.md, 2026-11-19).
+PORTION_TOKENS = 8_000
 
 
 class Model:
@@ -43,6 +43,7 @@ class Model:
         """`report` is that of its result."""
         self.config, self.module, self.problem = config, module, Problem(config.data)
         self.name, self.report = name, report
+        self._grammar = lru_cache(16)(partial(Grammar, self.problem.tokenizers[1]))
 
     def solve(
         self, *operands: ArrayLike, task: str = "", rescale: bool = True, allow_outside: bool = False
@@ -105,14 +106,14 @@ class Model:
                 f"a {dims[0]}x{dims[1]} matrix takes {longest} tokens, and {self.name} reads and writes {most}"
             )
         device = next(self.module.parameters()).device
-        grammar = Grammar(target, last + 1, device, task=index)
         module: Any = self.module
+        grammar = self._grammar(last + 1, device, index)
         written = greedy(module, torch.from_numpy(ids).to(device), last + 1, grammar, shape)
-        decoded = target.decode(written.tokens_BT.cpu().numpy())
+        tokens = written.tokens_BT[:, first:last].cpu().numpy()
         return (
             seen.reshape(inputs.shape),
-            decoded.matrices(np.arange(len(ids)), shape),
-            (decoded.reasons == OK) & written.free_B.cpu().numpy(),
+            target.numbers(tokens.reshape(-1, *shape, target.width)),
+            written.free_B.cpu().numpy(),
             written.log_BT[:, first:last].mean(1).exp().cpu().numpy().astype(np.float64),
         )
 

@@ -21,6 +21,7 @@ from learnalg.reproduction.report.records import (
     records_table,
     sizes_along_training,
 )
+from learnalg.reproduction.report.speeds import speed_table
 from learnalg.reproduction.report.verdicts import refined_table, verdict_table
 from learnalg.reproduction.results import released_results
 from learnalg.reproduction.tables import EXPERIMENTS
@@ -31,6 +32,7 @@ CARDS_MARKS = "<!-- cards:begin -->", "<!-- cards:end -->"
 CARDS = "../src/learnalg/zoo"  # from docs/zoo.md
 VERDICT_MARKS = "<!-- verdicts:begin -->", "<!-- verdicts:end -->"
 REFINED_MARKS = "<!-- refined:begin -->", "<!-- refined:end -->"
+SPEED_MARKS = "<!-- speeds:begin -->", "<!-- speeds:end -->"
 RECORDS_MARKS = "<!-- records:begin -->", "<!-- records:end -->"
 
 
@@ -69,7 +71,8 @@ def write_docs(root: Path) -> list[Path]:
     by_size = sizes_along_training(in_order(results))
     contents |= {root / "docs" / "sizes.svg": by_size} if by_size else {}
     if linalg.is_file():
-        contents[linalg] = between(linalg.read_text(), verdict_table(in_order(results)), VERDICT_MARKS).encode()
+        text = between(linalg.read_text(), verdict_table(in_order(results)), VERDICT_MARKS)
+        contents[linalg] = between(text, speed_table(in_order(results)), SPEED_MARKS).encode()
     cards = {name: root / "src" / "learnalg" / "zoo" / f"{name}.md" for name in results}
     contents |= {path: card(name, results[name]).encode() for name, path in cards.items() if path.is_file()}
     changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]
