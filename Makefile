@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup browser cluster demo test lint bench verdict docs screenshots manual wheel clean
+.PHONY: help setup browser cluster demo test faults lint bench verdict docs screenshots manual wheel clean
 
 help:
 	@echo "make demo    released models at work, then a small one from nothing"
 	@echo "make test    run all tests"
+	@echo "make faults  kill, fill, damage and stop runs, many times; figures for docs/faults.md"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   examples a second: data for each task and encoding, training, decoding"
 	@echo "make verdict MODEL=NAME  measure a released model's verdict and refined answers, without MODEL all; update docs"
@@ -40,6 +41,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -n 2
+
+faults: setup
+	FAULTS=long $(BIN)/python -m pytest -n 2 --dist loadfile tests/faults
+	$(BIN)/learnalg docs
 
 lint: setup
 	$(BIN)/ruff check .

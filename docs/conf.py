@@ -31,6 +31,7 @@ CONTENTS = {
         "docs/ensembles",
         "docs/training",
         "docs/cluster",
+        "docs/faults",
         "docs/sweep",
         "docs/scaling",
         "docs/networks",

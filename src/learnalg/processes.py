@@ -8,6 +8,7 @@ All collectives are here. One fails where another process has ended; that is a L
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -49,8 +50,8 @@ def own_part(batch: Batch) -> Batch:
 def _together() -> Iterator[None]:
     try:
         yield
-    except RuntimeError as error:  # gloo: "Connection closed by peer"; NCCL: its own words
-        reason = str(error).splitlines()[0]
+    except RuntimeError as error:  # gloo: "[pair.cc:537] Connection closed by peer. This is"; NCCL: its own words
+        reason = re.sub(r"^\[\S+\] ", "", str(error).splitlines()[0]).partition(". ")[0]
         raise LostProcessError(f"another process of this run has ended, so this one ends ({reason})") from None
 
 

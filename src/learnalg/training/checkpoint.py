@@ -45,8 +45,9 @@ def check_identity(metadata: dict[str, str], config: RunConfig, despite: Iterabl
         found = [text for key, text in _differences(name, theirs, ours) if key not in MAY_CHANGE]
         if found:
             raise ValueError(
-                f"the checkpoint has another {name}: {', '.join(found[:3])}{' ...' if found[3:] else ''}; "
-                f"resume with --despite {name}, and the weights may differ from those of an undisturbed run"
+                f"checkpoint {int(metadata['step']):08d}.ckpt has another {name}: {', '.join(found[:3])}"
+                f"{' ...' if found[3:] else ''}; resume with --despite {name}, and the weights may differ from those "
+                f"of an undisturbed run"
             )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from learnalg.files import write_whole
 from learnalg.reproduction.experiment import Experiment
+from learnalg.reproduction.report.faults import faults_table
 from learnalg.reproduction.report.gathering import gather
 from learnalg.reproduction.report.heatmap import heatmap
 from learnalg.reproduction.report.markdown import figure_name, markdown
@@ -33,6 +34,7 @@ CARDS = "../src/learnalg/zoo"  # from docs/zoo.md
 VERDICT_MARKS = "<!-- verdicts:begin -->", "<!-- verdicts:end -->"
 REFINED_MARKS = "<!-- refined:begin -->", "<!-- refined:end -->"
 SPEED_MARKS = "<!-- speeds:begin -->", "<!-- speeds:end -->"
+FAULTS_MARKS = "<!-- faults:begin -->", "<!-- faults:end -->"
 RECORDS_MARKS = "<!-- records:begin -->", "<!-- records:end -->"
 
 
@@ -73,6 +75,9 @@ def write_docs(root: Path) -> list[Path]:
     if linalg.is_file():
         text = between(linalg.read_text(), verdict_table(in_order(results)), VERDICT_MARKS)
         contents[linalg] = between(text, speed_table(in_order(results)), SPEED_MARKS).encode()
+    faults = root / "docs" / "faults.md"
+    if faults.is_file():
+        contents[faults] = between(faults.read_text(), faults_table(root), FAULTS_MARKS).encode()
     cards = {name: root / "src" / "learnalg" / "zoo" / f"{name}.md" for name in results}
     contents |= {path: card(name, results[name]).encode() for name, path in cards.items() if path.is_file()}
     changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]
