@@ -11,17 +11,14 @@ command=${1:?$usage} folder=$(realpath -m "${2:?$usage}")
 export PATH=$PATH:/usr/sbin SLURM_CONF=$folder/slurm.conf
 nodes="node1 node2"
 
-ended() {  # waits until a process has ended
-    for _ in $(seq 100); do kill -0 "$1" 2>/dev/null || return 0; sleep 0.1; done
-    kill -9 "$1"
-}
-
 stop() {
     scancel --me 2>/dev/null || true
+    pids=()
     for name in $(for node in $nodes; do echo "slurmd-$node"; done) slurmctld munged; do
-        pid=$(cat "$folder/$name.pid" 2>/dev/null) || continue
-        if kill "$pid" 2>/dev/null; then ended "$pid"; fi
+        if pid=$(cat "$folder/$name.pid" 2>/dev/null) && kill "$pid" 2>/dev/null; then pids+=("$pid"); fi
     done
+    for _ in $(seq 100); do kill -0 "${pids[@]}" 2>/dev/null || return 0; sleep 0.1; done
+    kill -9 "${pids[@]}" 2>/dev/null || true
 }
 
 free_port() {

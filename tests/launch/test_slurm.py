@@ -45,7 +45,12 @@ def test_cells_end_as_undisturbed_ones_whatever_the_cluster_does(cells, undistur
     assert cells.job("first", "outcome.json")["error"].startswith("stopped at step ")
 
     process = cells.start(*launch, PAUSE="0.06")
+    cells.wait_for("first", 20, process, sessions=2)
+    process.kill()  # its jobs run on, and the next one finds them
+    found = job("first")
+    process = cells.start(*launch, PAUSE="0.06")
     cells.wait_for("first", 30, process, sessions=2)
+    assert job("first") == found
     slurm("scontrol", "requeue", job("first"))  # as a preemption does
     cells.wait_for("other", 30, process)
     slurm("scancel", "--signal=USR2", job("other"))  # what SLURM sends before the time limit

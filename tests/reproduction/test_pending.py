@@ -1,5 +1,6 @@
 """What is missing is run in order of its worth, stops in time, and goes on where it stopped."""
 
+import json
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -7,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from learnalg.cli import main
+from learnalg.config import to_dict
 from learnalg.evaluation.result import Result
 from learnalg.reproduction.computed import COMPUTED
 from learnalg.reproduction.configs import fast
@@ -105,6 +107,40 @@ def test_what_is_no_training_stops_at_once(tmp_path, monkeypatch):
     slow, began = Job("slow", Experiment("slow", "Slow", computed="slow"), None, 1), time.monotonic()
     assert run_pending([slow], "laptop", tmp_path, Deadline(0.005), say=lambda line: None) == [slow]
     assert time.monotonic() - began < 20 and not (tmp_path / "results").exists()
+
+
+def test_a_cell_that_fails_is_named_and_passed_over(tmp_path, monkeypatch):
+    def broken(message):
+        def compute(scale, root):
+            raise message
+
+        return compute
+
+    found, said = [], []
+    for name, error in (("refused", ValueError("no\n such size")), ("full", OSError("disk")), ("big", MemoryError())):
+        monkeypatch.setitem(COMPUTED, name, broken(error))
+        found.append(Job(name, Experiment(name, name, computed=name), None, 1))
+    own = trained(tmp_path)
+    lost = tmp_path / "runs/some/laptop/own"  # as a kill leaves it: a config, no checkpoint
+    lost.mkdir(parents=True)
+    (lost / "config.json").write_text(json.dumps(to_dict(own.cell.config)))
+    found = [found[0], job("child", 1, 1.0, "refused"), *found[1:], own]
+    left = run_pending(found, "laptop", tmp_path, Deadline(10), say=said.append)
+    assert [(job.name, job.state, job.note) for job in left if job.name != "child"] == [
+        ("refused", "failed", "no such size"),
+        ("full", "failed", "disk"),
+        ("big", "failed", "MemoryError"),
+    ]
+    assert "refused: failed, no such size" in said and "child: not run, it starts from refused" in said
+    assert "some/own: done" in said[-1]
+
+
+def test_a_damaged_run_waits_for_somebody(tmp_path):
+    run = tmp_path / "runs/some/laptop/own"
+    run.mkdir(parents=True)
+    (run / "config.json").write_text("{")
+    found = trained(tmp_path)
+    assert (found.state, found.waits) == ("stale", True) and "own/config.json is damaged" in found.note
 
 
 def test_what_waits_is_named_and_left(tmp_path):

@@ -53,8 +53,8 @@ commands:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes: 0 success, 1 a model that does not verify or an answer that is not trusted, 2 refused, 130 and 143
-    stopped by a signal."""
+    """Exit codes: 0 success, 1 a model that does not verify, an answer that is not trusted or a job that failed,
+    2 refused, 130 and 143 stopped by a signal."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = _run(arguments)

@@ -164,10 +164,10 @@ def table(entries: list[Entry], run_folder: Callable[[Job], Path | None], height
     from learnalg.cli.texts import clock
 
     counts = Counter[str](entry.state for entry in entries)
-    found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     title = f"{len(entries)} jobs: " + ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
-    for name in (title, "", "", "", "", ""):
-        found.add_column(name, no_wrap=True)
+    found = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False)
+    for _ in range(6):
+        found.add_column(no_wrap=True)
     ordered = sorted(entries, key=lambda entry: (STATES.index(entry.state), -entry.since))
     for entry in ordered[: max(height, 1)]:
         took = entry.outcome.seconds if entry.outcome else time.time() - entry.since

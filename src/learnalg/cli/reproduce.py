@@ -42,6 +42,8 @@ def run(arguments: list[str]) -> int:
     from learnalg.reproduction.tables import EXPERIMENTS
 
     chosen = [find("experiment", name, EXPERIMENTS) for name in command.names or EXPERIMENTS]
+    if not command.launching.launch and command.launching != Launch():
+        raise ValueError("--jobs and --job-threads are for --launch")
     if command.launching.launch and (command.names or command.pending):
         return _run_launched(chosen, command, arguments)
     if command.pending:
@@ -79,7 +81,7 @@ def _reproduce(experiment: Experiment, command: Reproduce) -> int:
 
 
 def _run_pending(experiments: list[Experiment], command: Reproduce) -> int:
-    from learnalg.reproduction.pending import Deadline, pending, run_pending
+    from learnalg.reproduction.pending import Deadline, run_pending
     from learnalg.reproduction.runner import unwatched
     from learnalg.training.devices import InterruptedRunError, prepare_cpu
 
@@ -88,7 +90,7 @@ def _run_pending(experiments: list[Experiment], command: Reproduce) -> int:
     if command.minutes < 0:
         raise ValueError(f"--minutes {command.minutes}: 0 or more")
     deadline = Deadline(command.minutes)
-    jobs = pending({experiment.name: experiment for experiment in experiments}, command.scale, Path())
+    jobs = _pending(experiments, command.scale)
     if command.dry_run:
         _print_jobs(jobs)
         return 0
@@ -100,14 +102,22 @@ def _run_pending(experiments: list[Experiment], command: Reproduce) -> int:
         return 128 + stop.number
     print(f"\nran {len(jobs) - len(left)} of {len(jobs)}; left:")
     _print_jobs(left)
-    return 0
+    return int(any(job.state == "failed" for job in left))
+
+
+def _pending(experiments: list[Experiment], scale: str) -> list[Job]:
+    from learnalg.cli.bars import bar
+    from learnalg.reproduction.pending import pending
+
+    with bar("counting FLOPs", sum(len(experiment.cells_at(scale)) for experiment in experiments)) as done:
+        return pending({experiment.name: experiment for experiment in experiments}, scale, Path(), done)
 
 
 def _run_launched(experiments: list[Experiment], command: Reproduce, arguments: list[str]) -> int:
     """All that is missing of these experiments, as jobs; then the tables."""
     from learnalg.cli.launching import run_jobs
     from learnalg.reproduction.jobs import cell_jobs, run_folder
-    from learnalg.reproduction.pending import Deadline, pending
+    from learnalg.reproduction.pending import Deadline
     from learnalg.reproduction.runner import choose
     from learnalg.reproduction.table import as_markdown, table_of
 
@@ -115,7 +125,7 @@ def _run_launched(experiments: list[Experiment], command: Reproduce, arguments: 
         raise ValueError("--launch runs jobs: it does not go with --show, --list or --dry-run")
     engine = command.launching.engine(arguments)
     deadline = Deadline(command.minutes)
-    found = pending({experiment.name: experiment for experiment in experiments}, command.scale, Path())
+    found = _pending(experiments, command.scale)
     if command.cells:
         wanted = {cell.key for one in experiments for cell in choose(one, command.scale, command.cells)}
         found = [job for job in found if job.cell is not None and job.cell.key in wanted]
@@ -136,7 +146,11 @@ def _print_jobs(jobs: Sequence[Job]) -> None:
     rate = measured_rate(Path())
     width = max((len(job.name) for job in jobs), default=0) + 2
     for job in jobs:
-        cost = job.note if job.waits else f"{job.flops:8.1e} FLOPs {clock(job.flops / rate):>9} here"
+        cost = (
+            job.note
+            if job.waits or job.state == "failed"
+            else f"{job.flops:8.1e} FLOPs {clock(job.flops / rate):>9} here"
+        )
         print(f"  {job.name:<{width}}{job.state:<9}{job.numbers:>4} numbers  {cost}")
     numbers, flops = sum(job.numbers for job in jobs), sum(job.flops for job in jobs)
     print(

@@ -44,8 +44,9 @@ class Entry:
         return self.state in ("queued", "running")
 
     def to(self, state: Where, note: str = "") -> None:
-        if (self.state, self.note) != (state, note):
-            self.state, self.note, self.since = state, note, time.time()
+        if self.state != state:
+            self.since = time.time()
+        self.state, self.note = state, note
 
     def started(self) -> dict[str, Any]:
         """Where the last attempt runs, as it says itself; {} before that."""
@@ -118,10 +119,13 @@ class Queue:
                 entry.to("not run", f"comes after {lacking[0].job.name}")
             elif all(other.state == "done" for other in before):
                 ready.append(entry)
-            elif not entry.note:
+            else:
                 entry.note = f"for {next(other.job.name for other in before if other.state != 'done')}"
         if self.engine.room:
-            ready = ready[: max(self.engine.room - sum(entry.is_active for entry in self.entries.values()), 0)]
+            free = max(self.engine.room - sum(entry.is_active for entry in self.entries.values()), 0)
+            for entry in ready[free:]:
+                entry.note = entry.note or "for room"
+            ready = ready[:free]
         for entry in ready:
             entry.job.write(entry.folder)
             for name in (OUTCOME, STARTED):

@@ -4,10 +4,12 @@
 
 A cell's value is how many of the paper's numbers it fills for each FLOP that is left to train. When the time is up, a
 training stops after its step with a checkpoint, and is resumed next time; an evaluation stops at once, and begins anew.
+A cell that fails is named and passed over.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import signal
 import time
@@ -38,7 +40,7 @@ class Job:
     numbers: int  # of the paper's, that it fills in all tables
     flops: float = 0.0  # left
     needs: str = ""  # the job that it starts from
-    state: str = "to do"  # see runner.Step
+    state: str = "to do"  # see runner.Step; or failed
     note: str = ""
 
     @property
@@ -68,9 +70,13 @@ def _rank(chain: list[Job]) -> tuple[float, float]:
     return -(numbers / flops if flops else math.inf if numbers else 0.0), flops
 
 
-def pending(experiments: Mapping[str, Experiment], scale: str, root: Path) -> list[Job]:
-    """All that has no result, in order. A cell that several experiments show is one job."""
+def pending(
+    experiments: Mapping[str, Experiment], scale: str, root: Path, done: Callable[[int], None] = lambda cells: None
+) -> list[Job]:
+    """All that has no result, in order. A cell that several experiments show is one job. It takes half a second to
+    count the FLOPs of a large network: `done` is called with the number of cells so far."""
     found: dict[str, Job] = {}
+    count = itertools.count(1)
     for experiment in experiments.values():
         steps = {step.key: step for step in plan(experiment, scale, root) if step.state != "done"}
         if experiment.computed and experiment.name in steps:
@@ -78,6 +84,7 @@ def pending(experiments: Mapping[str, Experiment], scale: str, root: Path) -> li
             found[experiment.name] = Job(experiment.name, experiment, None, numbers)
         homes = {cell.key: cell.home or experiment.name for cell in experiment.cells_at(scale)}
         for cell in experiment.cells_at(scale):
+            done(next(count))
             if cell.key not in steps:
                 continue
             name, step, numbers = f"{homes[cell.key]}/{cell.key}", steps[cell.key], _numbers(experiment, cell)
@@ -174,7 +181,7 @@ def run_pending(
     watch: Watch = unwatched,
     say: Callable[[str], None] = print,
 ) -> list[Job]:
-    """Runs jobs in their order until the time is up. Returns those that are left."""
+    """Runs jobs in their order until the time is up. Returns those that are left, among them those that failed."""
     from learnalg.training.devices import InterruptedRunError
 
     left = {job.name: job for job in jobs}
@@ -194,6 +201,11 @@ def run_pending(
                 raise
             say(f"{job.name}: {stop}; the next call resumes it")
             break
+        except (ValueError, OSError, RuntimeError, MemoryError) as error:  # torch's errors are RuntimeErrors
+            text = " ".join(f"{error}".split()) or type(error).__name__
+            left[job.name] = replace(job, state="failed", note=text)
+            say(f"{job.name}: failed, {text}")
+            continue
         if is_done:
             say(f"{job.name}: done, {time.monotonic() - started:.0f} s")
             del left[job.name]

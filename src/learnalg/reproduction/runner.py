@@ -165,11 +165,16 @@ def missing_model(cell: Cell, root: Path) -> str:
 
 
 def outdated(experiment: Experiment, scale: str, cell: Cell, root: Path) -> str:
-    """What to do where a run was begun under another config than the cell's; '' elsewhere."""
+    """What to do where a run was begun under another config than the cell's, or is damaged; '' elsewhere."""
     folder = cell_folder(experiment, scale, cell, root)
     if cell.released or not (folder / "config.json").is_file():
         return ""
-    begun = Run.open(folder).config
+    try:
+        run = Run.open(folder)
+        run.metrics()
+    except ValueError as error:  # it names the file
+        return str(error)
+    begun = run.config
     # What a run settles for its machine is no difference.
     settled = {"threads": begun.train.threads, "precision": begun.train.precision}
     wanted = replace_fields(planned_config(experiment, scale, cell, root), **settled)
