@@ -51,8 +51,8 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
-SchedulerParameters=bf_interval=1,sched_min_interval=100000
-ReturnToService=2
+SchedulerParameters=bf_interval=1,sched_interval=1,sched_min_interval=100000
+ReturnToService=1
 KillWait=10
 MpiDefault=none
 $(for node in $nodes; do echo "NodeName=$node NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$(free_port) CPUs=1"; done)

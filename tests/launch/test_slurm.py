@@ -7,6 +7,9 @@ import subprocess
 
 import pytest
 
+from learnalg.cli import main
+from learnalg.launch import Resources, make_engine
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 PATH = "/usr/sbin:/usr/bin:/bin"
 lacking = [
@@ -15,22 +18,23 @@ lacking = [
 pytestmark = pytest.mark.skipif(bool(lacking), reason=f"SLURM is not installed (make cluster): no {', '.join(lacking)}")
 
 
-@pytest.fixture
-def slurm(tmp_path_factory, script, monkeypatch):
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory, script):
     """slurm('squeue', ...) asks the cluster."""
+    pytest.importorskip("submitit")
     folder = tmp_path_factory.mktemp("slurm")
-    monkeypatch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
     subprocess.run([script, "start", folder], check=True)
 
     def call(*command):
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    yield call
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
+        yield call
     subprocess.run([script, "stop", folder], check=True)
 
 
 def test_cells_end_as_undisturbed_ones_whatever_the_cluster_does(cells, undisturbed, slurm):
-    pytest.importorskip("submitit")
     launch = ("--launch", "slurm:poll=0.3")
 
     def job(cell):
@@ -65,3 +69,13 @@ def test_cells_end_as_undisturbed_ones_whatever_the_cluster_does(cells, undistur
         assert cells.outcome(cell) == undisturbed.outcome(cell), cell
     assert [len(cells.resumed_at(cell)) for cell in ("first", "child")] == [2, 1]
     assert cells.job("child", "outcome.json")["host"] != node
+
+
+def test_what_the_cluster_refuses_is_one_line(slurm, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", "--task", "add", "--dim", "2", "--launch", "slurm:partition=nobodys"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("learnalg: error: engine slurm: sbatch: error: ") and error.count("\n") == 1
+    assert "nobodys" in error
+    with pytest.raises(ValueError, match="notice=120, expected less than the 60 s of minutes=1"):
+        make_engine("slurm:minutes=1", Resources())

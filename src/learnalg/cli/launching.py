@@ -8,8 +8,11 @@ In a terminal the table stays in its place; in a pipe each change is a line.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
+import shlex
 import signal
 import sys
 import time
@@ -52,17 +55,19 @@ class Launch:
         return make_engine(self.launch, Resources(self.jobs, self.job_threads, tuple(plugins)))
 
 
-def launch_training(name: str, config: RunConfig, out: Path, quiet: bool, arguments: list[str]) -> int:
+def launch_training(engine_name: str, config: RunConfig, out: Path, quiet: bool, arguments: list[str]) -> int:
     """A training as one job, with as many cores as it has threads; then its result."""
     from learnalg.cli.plugins import plugins_in
     from learnalg.cli.progress import print_result
     from learnalg.config import to_dict
     from learnalg.launch import Job
 
-    engine = Launch(name, 1, config.train.threads or 1).engine(arguments)
+    engine = Launch(engine_name, 1, config.train.threads or 1).engine(arguments)
     values = {"config": to_dict(config), "out": str(out)}
-    job = Job(f"training/{out.absolute().name}", "learnalg.launch.training:train_or_resume", values)
-    again = " ".join(["learnalg resume", str(out), "--launch", name, *plugins_in(arguments)])
+    place = str(out.absolute())
+    name = re.sub(r"[^\w-]", "-", out.absolute().name) + "-" + hashlib.sha256(place.encode()).hexdigest()[:8]
+    job = Job(f"training/{name}", "learnalg.launch.training:train_or_resume", values)
+    again = shlex.join(["learnalg", "resume", str(out), "--launch", engine_name, *plugins_in(arguments)])
     code = run_jobs([job], engine, again, lambda job: out, quiet=quiet)
     if not code and not quiet:
         print_result(out)
@@ -162,6 +167,7 @@ def table(entries: list[Entry], run_folder: Callable[[Job], Path | None], height
     from rich.text import Text
 
     from learnalg.cli.texts import clock
+    from learnalg.launch.queue import STOPPING
 
     counts = Counter[str](entry.state for entry in entries)
     title = f"{len(entries)} jobs: " + ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
@@ -172,7 +178,7 @@ def table(entries: list[Entry], run_folder: Callable[[Job], Path | None], height
     for entry in ordered[: max(height, 1)]:
         took = entry.outcome.seconds if entry.outcome else time.time() - entry.since
         note = entry.note
-        if entry.state == "running":
+        if entry.state == "running" and note != STOPPING:
             folder = run_folder(entry.job)
             note = how_far(folder) if folder else ""
         found.add_row(

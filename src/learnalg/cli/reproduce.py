@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -132,7 +133,7 @@ def _run_launched(experiments: list[Experiment], command: Reproduce, arguments: 
     jobs, refused = cell_jobs(found, command.scale)
     for line in refused:
         print(line)
-    again = " ".join(["learnalg reproduce", *arguments])
+    again = shlex.join(["learnalg", "reproduce", *arguments])
     code = run_jobs(jobs, engine, again, run_folder, deadline.end, command.quiet)
     for experiment in [] if command.pending or code > 128 else experiments:
         print(f"\n{experiment.name}: {experiment.title}\n\n{as_markdown(table_of(experiment, command.scale, Path()))}")

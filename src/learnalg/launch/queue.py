@@ -20,6 +20,7 @@ from learnalg.launch.job import HANDLE, JOB, LOG, OUTCOME, STARTED, Job, Outcome
 MOST_LOST = 5  # times in a row that a job may end without an outcome
 LONG = 600.0  # seconds after which an attempt has saved some steps, so that its loss begins a new row
 GRACE = 60.0  # seconds that stopped jobs have for their checkpoints
+STOPPING = "stopping"
 
 Where = Literal["waits", "queued", "running", "done", "failed", "not run", "stopped"]
 
@@ -170,7 +171,10 @@ class Queue:
 
     def _stop(self, show: Callable[[list[Entry]], None]) -> None:
         """SIGTERM for all that run; they have some time for their checkpoints. A second Ctrl-C does not wait."""
-        self.engine.cancel([entry.handle for entry in self.entries.values() if entry.is_active])
+        stopping = [entry for entry in self.entries.values() if entry.is_active]
+        for entry in stopping:
+            entry.note = STOPPING
+        self.engine.cancel([entry.handle for entry in stopping])
         end = time.monotonic() + GRACE
         while True:
             active = {entry.handle: entry for entry in self.entries.values() if entry.is_active}

@@ -11,13 +11,16 @@ accounting (sacct) is not asked: not every cluster has one.
 from __future__ import annotations
 
 import getpass
+import io
 import os
 import shutil
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
+from submitit.core.utils import FailedJobError
 from submitit.helpers import DelayedSubmission
 from submitit.slurm.slurm import SlurmExecutor
 
@@ -41,6 +44,10 @@ class SlurmEngine:
         for option, value in (("minutes", minutes), ("notice", notice), ("poll", poll)):
             if value <= 0:
                 raise ValueError(f"engine slurm: {option}={value}, expected more than 0")
+        if notice >= 60 * minutes:
+            raise ValueError(
+                f"engine slurm: notice={notice}, expected less than the {60 * minutes} s of minutes={minutes}"
+            )
         self.resources, self.seconds, self.room = resources, poll, resources.jobs
         self.parameters: dict[str, Any] = {
             "job_name": NAME,
@@ -63,10 +70,10 @@ class SlurmEngine:
             executor = SlurmExecutor(folder, max_num_timeout=10**9)
             executor.update_parameters(**self.parameters, array_parallelism=len(part))
             try:
-                with executor.batch():
+                with redirect_stderr(io.StringIO()), executor.batch():  # submitit repeats what sbatch says
                     jobs = [executor.submit(Attempt(self.resources, job.absolute())) for job in part]
-            except subprocess.CalledProcessError as error:
-                raise ValueError(f"engine slurm: sbatch refuses the jobs: {_line(error.stderr)}") from None
+            except FailedJobError as error:
+                raise ValueError(f"engine slurm: {' '.join(str(error).split())}") from None
             handles += [str(job.job_id) for job in jobs]
         self.known |= dict.fromkeys(handles, "waiting")
         return handles
@@ -108,7 +115,3 @@ class Attempt:
             except (ChildProcessError, ProcessLookupError):  # it has ended
                 pass
         return DelayedSubmission(Attempt(self.resources, self.folder))
-
-
-def _line(text: Any) -> str:
-    return " ".join((text.decode() if isinstance(text, bytes) else str(text)).split())
