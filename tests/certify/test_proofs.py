@@ -125,6 +125,17 @@ def test_values_in_the_wrong_order_are_not_proven():
     assert (eigenvalue_bound(A, np.linalg.eigvalsh(A)) > 0.05).all()
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-3, 0.1, 3.0])
+def test_one_answer_has_the_same_bound_as_in_a_stack(noise):
+    """Few values are proven all distances at once, many by halves."""
+    rng = np.random.default_rng(3)
+    A = symmetric(rng, 200, 5)
+    predicted = np.linalg.eigvalsh(A)[:, ::-1] * (1 + noise * rng.standard_normal((200, 5)))
+    for proof, values in ((eigenvalue_bound, predicted), (singular_value_bound, -np.sort(-np.abs(predicted), axis=1))):
+        alone = np.concatenate([proof(A[k : k + 1], values[k : k + 1]) for k in range(20)])
+        np.testing.assert_array_equal(alone, proof(A, values)[:20])
+
+
 def test_an_empty_stack_has_no_bounds():
     task = TASKS["inverse"]()
     assert bound("inverse", task, (np.empty((0, 3, 3)),), np.empty((0, 3, 3))).shape == (0,)

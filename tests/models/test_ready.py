@@ -17,8 +17,9 @@ from learnalg.config import ModelConfig
 from learnalg.data import fixed_set
 from learnalg.evaluation.decode import Grammar, greedy, greedy_by_steps
 from learnalg.models import build, side_of
-from learnalg.models.cpu import fast_products
+from learnalg.models.cpu import MANY_ROWS, fast_products
 from learnalg.models.ready import ready_of
+from learnalg.models.ready_layers import Linear
 from learnalg.tokens.tokenizer import PAD, Tokenizer
 
 TOKENIZER = Tokenizer("floating:digits=1,exponents=-1:1")
@@ -89,6 +90,25 @@ def test_released_models_write_what_their_steps_write(name):
         assert torch.equal(found.tokens_BT, expected.tokens_BT)
         assert torch.equal(found.free_B, expected.free_B)
         torch.testing.assert_close(found.log_BT, expected.log_BT, atol=1e-2, rtol=1e-2)
+
+
+def test_maps_of_few_and_of_many_rows_are_the_same():
+    maps = [(torch.randn(6, 5), torch.randn(6)) for _ in range(3)]
+    x = torch.randn(MANY_ROWS, 5)
+    for parts in (maps, [(weight, None) for weight, _ in maps]):
+        made = Linear(*parts)
+        expected = torch.stack([torch.nn.functional.linear(x, *part) for part in parts])
+        torch.testing.assert_close(made(x), expected)
+        torch.testing.assert_close(made(x[:3]), expected[:, :3])
+
+
+@pytest.mark.parametrize("name", ["eigenvalues-5", "inverse-3"])
+def test_one_problem_is_answered_as_in_a_stack(name):
+    model = learnalg.load(name)
+    inputs = next(fixed_set(model.problem, 6, 0)).groups[0].inputs
+    alone, stack = [model.solve(matrix) for matrix in inputs], model.solve(np.tile(inputs, (8, 1, 1)))
+    np.testing.assert_array_equal([found.matrix for found in alone], stack.matrix[: len(inputs)])
+    np.testing.assert_allclose([found.confidence for found in alone], stack.confidence[: len(inputs)], rtol=1e-3)
 
 
 def test_products_are_exact_with_either_library_and_the_setting_comes_back():
