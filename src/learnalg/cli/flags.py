@@ -130,7 +130,7 @@ class _Parser(argparse.ArgumentParser):
                 metavar = EXAMPLES[flag.hint]
             group.add_argument(
                 flag.text, dest=flag.field, metavar=metavar, nargs="+" if flag.several else None,
-                action="extend" if flag.several else "store", **options,
+                action="extend" if flag.several and flag.required else "store", **options,
             )  # fmt: skip
 
     def read(self, arguments: list[str]) -> dict[str, Any]:
