@@ -7,7 +7,7 @@ pytest.importorskip("optuna", reason="sweeps need optuna: pip install 'learnalg[
 
 def test_a_sweep_runs_as_jobs_and_is_shown(run, small, tmp_path):
     problem = ["--task", "transpose", "--dim", "2", "--output-encoding", "p10", *small]
-    vary = ["--vary", "learning_rate=1e-3,1e-2", "--vary", "clip=1,2", "--trials", "1"]
+    vary = ["--vary", "learning_rate=1e-3,1e-2", "clip=1,2", "--trials", "1"]
     code, out, err = run("sweep", "wide", *problem, *vary)
     assert (code, err) == (0, "") and "sweep/wide/worker-1: done" in out
     assert (

@@ -129,9 +129,8 @@ class _Parser(argparse.ArgumentParser):
             else:
                 metavar = EXAMPLES[flag.hint]
             group.add_argument(
-                flag.text, dest=flag.field, metavar=metavar, nargs="+" if flag.several else None,
-                action="extend" if flag.several and flag.required else "store", **options,
-            )  # fmt: skip
+                flag.text, dest=flag.field, metavar=metavar, nargs="+" if flag.several else None, **options
+            )
 
     def read(self, arguments: list[str]) -> dict[str, Any]:
         known, rest = self.parse_known_args(arguments)
