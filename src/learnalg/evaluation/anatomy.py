@@ -19,7 +19,7 @@ from rich.table import Table
 
 from learnalg.evaluation.figures import draw_figures, predictors_of
 from learnalg.evaluation.measurements import Examples
-from learnalg.evaluation.result import describe_matrices, percent
+from learnalg.evaluation.result import describe_matrices, percent, quoted
 from learnalg.files import write_json, write_whole
 
 SHORT = {  # so that the table fits into 80 columns
@@ -201,7 +201,7 @@ def save_analysis(folder: Path, analysis: dict[str, Any], parts: list[Examples])
 
 def markdown(analysis: dict[str, Any], figures: Iterable[str] = ()) -> str:
     """The text, with the figures of those names beside it."""
-    lines = ["# Failure anatomy", "", f"{title_of(analysis)}.", ""]
+    lines = ["# Failure anatomy", "", f"{quoted(title_of(analysis))}.", ""]
     for task, found in analysis["tasks"].items():
         lines += [f"## {task}", "", " ".join(sentences(found, analysis)), ""]
         for grid in grids(found):

@@ -47,7 +47,8 @@ def _figure(curves: Mapping[str, Sequence[Point]], tolerance: str) -> Figure:
     for axis in (accuracy, loss):
         axis.set_xlabel("thousand training examples")
         axis.set_xlim(left=0)
-    accuracy.legend(fontsize=8, loc="best")
+    if curves:
+        accuracy.legend(fontsize=8, loc="best")
     return figure
 
 

@@ -41,6 +41,15 @@ def percent(share: float | None) -> str:
     return f"{math.floor(10_000 * share) / 100:.2f}" if text == "100.0" and share < 1 else text
 
 
+# What a result says comes from a file: no HTML, no link and no other cell of a table. Code stays code.
+QUOTED = str.maketrans({"\\": r"\\", "<": "&lt;", "[": r"\[", "]": r"\]", "|": r"\|", "\n": " ", "\r": " "})
+
+
+def quoted(text: str) -> str:
+    """Text of a result in Markdown."""
+    return text.translate(QUOTED)
+
+
 def _check_shares(where: str, num: int, accuracy: Shares) -> None:
     """What all who read a report count on."""
     if num < 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from learnalg.config import DataConfig, ModelConfig, RunConfig
-from learnalg.evaluation.result import Report, Result, percent
+from learnalg.evaluation.result import Report, Result, percent, quoted
 from learnalg.recipes import recipes
 from learnalg.zoo.verdict import Refined, Verdict, read_refined, read_verdict
 
@@ -32,11 +32,11 @@ def card(name: str, result: Result) -> str:
     }
     return "\n".join(
         [
-            f"# {name}",
+            f"# {quoted(name)}",
             "",
             *accuracy_table(report, result.tests),
             "",
-            *(f"- **{key}:** {text}" for key, text in lines.items() if text),
+            *(f"- **{key}:** {quoted(text)}" for key, text in lines.items() if text),
             "",
         ]
     )
@@ -51,7 +51,7 @@ def accuracy_table(report: Report, tests: Mapping[str, Report] | None = None) ->
         ["---"] * (len(tolerances) + 1),
         ["accuracy (L1), %", *(percent(shares[t]) for t in tolerances)],
         *(
-            [f"{size} alone", *(percent(report.accuracy["l1"][t]) for t in tolerances)]
+            [f"{quoted(size)} alone", *(percent(report.accuracy["l1"][t]) for t in tolerances)]
             for size, report in (tests or {}).items()
         ),
     ]
@@ -141,8 +141,8 @@ def table_of_cards(results: Mapping[str, Result], folder: str) -> str:
         lines.append(
             [
                 f"[{name}]({folder}/{name}.md)",
-                f"{data.task.replace('_', ' ')}, {data.dim}",
-                " + ".join(data.ensemble) + (", symmetric" if data.symmetric else ""),
+                quoted(f"{data.task.replace('_', ' ')}, {data.dim}"),
+                quoted(" + ".join(data.ensemble)) + (", symmetric" if data.symmetric else ""),
                 f"{data.input_encoding.upper()}, {data.output_encoding.upper()}",
                 f"{model.encoder_layers}/{model.decoder_layers} layers, {model.width('encoder')} dimensions",
                 f"{result.parameters:,}",

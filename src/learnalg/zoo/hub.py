@@ -15,7 +15,7 @@ from torch import nn
 
 from learnalg.config import RunConfig, to_dict
 from learnalg.evaluation.evaluate import TOLERANCES, Done, evaluate, ignore
-from learnalg.evaluation.result import Report, Result, describe_matrices, percent
+from learnalg.evaluation.result import Report, Result, describe_matrices, percent, quoted
 from learnalg.files import write_json, write_whole
 from learnalg.models.weights import FORMAT, save_model
 from learnalg.problem import Problem
@@ -97,7 +97,7 @@ model-index:
     dataset:
       type: random-matrices
       name: {text(describe_matrices(report.data))}
-      split: {report.split}
+      split: {text(report.split)}
     metrics:
 {chr(10).join(metrics)}
 ---
@@ -114,19 +114,19 @@ model-index:
         f"{percent(report.well_formed)} % well-formed.",
     }
     body = [
-        f"# {name}",
+        f"# {quoted(name)}",
         "",
         "A network that learned a problem of linear algebra from random matrices and their solutions.",
         "",
         *accuracy_table(report),
         "",
-        *(f"- **{key}:** {line}" for key, line in lines.items() if line),
+        *(f"- **{key}:** {quoted(line)}" for key, line in lines.items() if line),
         "",
         "## Use",
         "",
-        f"    learnalg solve {name} matrix.npy",
+        "    learnalg solve FOLDER matrix.npy",
         "",
-        f"where `{name}` is this folder; in Python `learnalg.load({text(name)}).solve(matrix)`.",
+        'where `FOLDER` is this folder; in Python `learnalg.load("FOLDER").solve(matrix)`.',
         "",
         "The answer has a proven bound of its error, `residual`; `trusted` is false where that is not below 5 %.",
         "On other matrices than those above the model may be wrong.",

@@ -11,7 +11,7 @@ from learnalg.reproduction.report.gathering import Document, Section
 from learnalg.reproduction.report.tables import COLUMNS, PAPER_RUNS, POINTS, fields, interval_text, ours_text, show
 from learnalg.reproduction.table import Number
 
-SPECIAL = str.maketrans({"|": r"\|", "<": "&lt;", "*": r"\*", "_": r"\_", "`": r"\`", "[": r"\[", "]": r"\]"})
+SPECIAL = str.maketrans({"<": "&lt;"} | {c: f"\\{c}" for c in r"\|*_`[]"})
 
 
 def markdown(document: Document, folder: Path) -> str:

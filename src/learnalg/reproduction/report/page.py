@@ -62,7 +62,7 @@ def content(document: Document) -> str:
 def _about(document: Document) -> str:
     counts = [section.counts for section in document.sections if section.name in paper_numbers()]
     ours, papers = (sum(column) for column in zip(*counts, strict=True))
-    newest = f"; the newest result is of {document.newest}" if document.newest else ""
+    newest = f"; the newest result is of {escape(document.newest)}" if document.newest else ""
     return element(
         "p",
         "The tables and figures of F. Charton, <i>Linear algebra with transformers</i> (2022), with our numbers beside "

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from learnalg.evaluation.result import Result, percent
+from learnalg.evaluation.result import Result, percent, quoted
 from learnalg.reproduction.experiment import paper_numbers
 
 TOLERANCES = ("0.05", "0.02", "0.01", "0.005")
@@ -85,7 +85,7 @@ def records_table(results: Mapping[str, Result]) -> str:
     for name, result in in_order(results).items():
         data, problem = result.config.data, PROBLEMS.get(name)
         size = f"{data.dim}x{data.dim}" if data.dim.isdigit() else data.dim
-        title = problem.title if problem else f"{data.task.replace('_', ' ')} {size}"
+        title = problem.title if problem else quoted(f"{data.task.replace('_', ' ')} {size}")
         bar, papers, examples = (problem.bar, problem.papers, problem.examples) if problem else ("", "", "")
         lines.append(
             f"| {title} | [{name}](../results/{name}.json) | {_examples(result)} | {result.all_flops:.1e} "
@@ -104,7 +104,11 @@ def _ours(result: Result, problem: Problem | None) -> str:
 
 def _examples(result: Result) -> str:
     total = millions(result.all_examples)
-    return f"{total}, of them {millions(result.origin.examples)} for {result.origin.model}" if result.origin else total
+    return (
+        f"{total}, of them {millions(result.origin.examples)} for {quoted(result.origin.model)}"
+        if result.origin
+        else total
+    )
 
 
 def millions(examples: int) -> str:
