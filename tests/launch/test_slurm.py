@@ -77,5 +77,5 @@ def test_what_the_cluster_refuses_is_one_line(slurm, tmp_path, monkeypatch, caps
     error = capsys.readouterr().err
     assert error.startswith("learnalg: error: engine slurm: sbatch: error: ") and error.count("\n") == 1
     assert "nobodys" in error
-    with pytest.raises(ValueError, match="notice=120, expected less than the 60 s of minutes=1"):
-        make_engine("slurm:minutes=1", Resources())
+    with pytest.raises(ValueError, match="notice=120, expected at most 59 with minutes=2"):
+        make_engine("slurm:minutes=2", Resources())

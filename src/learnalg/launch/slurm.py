@@ -14,6 +14,7 @@ import getpass
 import io
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import redirect_stderr
@@ -25,6 +26,7 @@ from submitit.helpers import DelayedSubmission
 from submitit.slurm.slurm import SlurmExecutor
 
 from learnalg.launch.engine import Resources, State
+from learnalg.launch.job import Outcome
 from learnalg.launch.worker import start
 
 NAME = "learnalg"  # of all jobs
@@ -44,9 +46,11 @@ class SlurmEngine:
         for option, value in (("minutes", minutes), ("notice", notice), ("poll", poll)):
             if value <= 0:
                 raise ValueError(f"engine slurm: {option}={value}, expected more than 0")
-        if notice >= 60 * minutes:
+        if notice + 60 >= 60 * minutes:
+            longest = max(60 * minutes - 61, 0)
             raise ValueError(
-                f"engine slurm: notice={notice}, expected less than the {60 * minutes} s of minutes={minutes}"
+                f"engine slurm: notice={notice}, expected at most {longest} with minutes={minutes}: "
+                f"SLURM may give notice a minute earlier"
             )
         self.resources, self.seconds, self.room = resources, poll, resources.jobs
         self.parameters: dict[str, Any] = {
@@ -102,16 +106,23 @@ class Attempt:
         self.process = 0
 
     def __call__(self) -> int:
+        if self._has_ended():  # and was queued again all the same
+            return 0
         child = start(self.resources, self.folder)
         self.process = child.pid
         return child.wait()
 
-    def checkpoint(self) -> DelayedSubmission:
-        """Called by a signal, some time before the time limit. submitit then asks SLURM to queue the job again."""
+    def checkpoint(self) -> DelayedSubmission | None:
+        """Called by a signal, some time before the time limit. submitit then asks SLURM to queue the job again, unless
+        there is nothing left to do."""
         if self.process:
             try:
-                os.kill(self.process, 15)
+                os.kill(self.process, signal.SIGTERM)
                 os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOWAIT)  # `wait` above is interrupted, and has it
             except (ChildProcessError, ProcessLookupError):  # it has ended
                 pass
-        return DelayedSubmission(Attempt(self.resources, self.folder))
+        return None if self._has_ended() else DelayedSubmission(Attempt(self.resources, self.folder))
+
+    def _has_ended(self) -> bool:
+        outcome = Outcome.read(self.folder)
+        return outcome is not None and outcome.state != "stopped"
