@@ -2,12 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup browser cluster demo test faults lint bench verdict docs screenshots manual wheel clean
+.PHONY: help setup browser cluster demo test faults fuzz mutants lint bench verdict docs screenshots manual wheel clean
 
 help:
 	@echo "make demo    released models at work, then a small one from nothing"
 	@echo "make test    run all tests"
 	@echo "make faults  kill, fill, damage and stop runs, many times; figures for docs/faults.md"
+	@echo "make fuzz    files and requests that are nearly right, many times; SEED=N repeats a run"
+	@echo "make mutants the package with one mistake, many times: do the tests notice?"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   examples a second: data for each task and encoding, training, decoding"
 	@echo "make verdict MODEL=NAME  measure a released model's verdict and refined answers, without MODEL all; update docs"
@@ -45,6 +47,13 @@ test: setup
 faults: setup
 	FAULTS=long $(BIN)/python -m pytest -n 2 --dist loadfile tests/faults
 	$(BIN)/learnalg docs
+
+fuzz: setup
+	seed=$${SEED:-$$(date +%s)}; echo "make fuzz SEED=$$seed"; \
+	LEARNALG_FUZZ_SEED=$$seed LEARNALG_FUZZ_ROUNDS=30 $(BIN)/python -m pytest -n 2 tests/fuzz
+
+mutants: setup
+	$(BIN)/python benchmarks/mutants.py
 
 lint: setup
 	$(BIN)/ruff check .

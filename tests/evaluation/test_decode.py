@@ -166,6 +166,19 @@ def test_beam_is_the_slow_beam(encoding, tasks, max_length, shape, bound, width)
     assert trimmed(beam(model, source, max_length, width, grammar, shape)) == expected
 
 
+def test_a_sequence_that_has_ended_keeps_its_score_while_others_go_on():
+    """Of 1x1 and 1x2 matrices the first end one step before the others: waiting costs nothing."""
+    tokenizer, source = get_tokenizer(TINY), sources(TINY, num=6)
+    following = continuations(all_sequences(tokenizer, 5, None))
+    lengths = set()
+    for seed in range(4):
+        model = make(TINY, seed=seed)
+        expected = [slow_beam(model, row, 5, 4, following) for row in source]
+        assert trimmed(beam(model, source, 5, 4, Grammar(tokenizer, 5))) == expected
+        lengths |= set(map(len, expected))
+    assert len(lengths) == 2
+
+
 @every_case
 def test_greedy_takes_the_likeliest_token_each_time(encoding, tasks, max_length, shape, bound):
     tokenizer, model, source = get_tokenizer(encoding, tasks), make(encoding, tasks), sources(encoding, tasks)

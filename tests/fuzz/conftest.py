@@ -1,5 +1,4 @@
-"""Mutations of what is valid. CI takes a few under a fixed seed; `make fuzz` takes many, under the seed
-LEARNALG_FUZZ_SEED, or else a new one that it prints."""
+"""Mutations of what is valid. CI takes a few under a fixed seed; `make fuzz` takes many, under a new seed each time."""
 
 import copy
 import json

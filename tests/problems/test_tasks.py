@@ -204,6 +204,9 @@ def test_inverse_compares_with_the_identity():
     task = get_task("inverse")
     _, reference = task.residual(M, task.solve(M), np.zeros_like(M))
     np.testing.assert_array_equal(np.abs(reference).sum(axis=(1, 2)), 5)
+    P = draw(5, 5, seed=1)  # P M - Id, as the paper has it: a wrong P has another error on the other side
+    residual, _ = task.residual(M, task.solve(M), P)
+    np.testing.assert_allclose(residual, np.einsum("bij,bjk->bik", P, M) - np.eye(5))
 
 
 SINGULAR = {

@@ -191,6 +191,7 @@ def test_nan_and_infinity_are_refused(name, value):
 )
 def test_numbers_that_are_never_written_can_be_read(name, text, value):
     assert read(name, text) == (value, True)
+    assert np.signbit(read(name, text)[0]) == (value < 0)  # there is one zero
 
 
 def random_numbers(num: int, low: float, high: float) -> np.ndarray:
