@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 
 import pytest
 
@@ -82,6 +83,18 @@ def test_an_interrupted_queue_stops_its_jobs_with_a_checkpoint_and_the_next_one_
     again = Queue([job], local(), tmp_path / "jobs")
     again.run()
     assert states(again) == {"training": "done"} and len(Run.open(tmp_path / "run").sessions()) == 2
+
+
+def test_jobs_of_a_command_that_is_killed_stop_with_a_checkpoint(cells):
+    process = cells.start("--launch", "local", "--cells", "first", PAUSE="0.2")
+    cells.wait_for("first", 10, process)
+    process.kill()
+    process.communicate()
+    end = time.monotonic() + 60
+    while not cells.job("first", "outcome.json") and time.monotonic() < end:
+        time.sleep(0.1)
+    outcome, saved = cells.job("first", "outcome.json"), list_checkpoints(cells.run("first").checkpoints)
+    assert outcome["state"] == "stopped" and outcome["error"] == f"stopped at step {int(saved[-1].stem)}"
 
 
 def local():
