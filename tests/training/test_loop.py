@@ -485,7 +485,7 @@ def test_bf16_trains(tmp_path, tiny_config):
     assert loss != expected and loss == pytest.approx(expected, rel=0.02)
 
 
-@pytest.mark.parametrize(("pays", "precision"), [(True, "bf16"), (False, "fp32")])
+@pytest.mark.parametrize(("pays", "precision"), [(True, "mixed"), (False, "fp32")])
 def test_the_config_says_which_precision_auto_was(tmp_path, tiny_config, monkeypatch, pays, precision):
     monkeypatch.setattr(learnalg.training.loop, "bf16_pays", lambda device, dim: pays)
     run = train(tiny_config(precision="auto", examples=1), tmp_path / "run")

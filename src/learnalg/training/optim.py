@@ -130,7 +130,7 @@ class Optimizer:
 
     def __init__(self, config: RunConfig, model: Any) -> None:
         self.config = config
-        bf16 = config.train.precision == "bf16"
+        bf16 = config.train.precision in ("bf16", "mixed")
         self.parts = make("optimizer", config.optim.optimizer, OPTIMIZERS, model, config.optim, bf16)
         self.highest = [[group["lr"] for group in part.param_groups] for part in self.parts]
         self.params = list(model.parameters())

@@ -88,7 +88,7 @@ def forward_seconds(state: TrainState, batch: Batch, rounds: int = 3) -> tuple[f
     gradient, no dropout, the same threads afterwards."""
     source_BS, target_BT = torch.from_numpy(batch.sources), torch.from_numpy(batch.targets)
     read_BT = decoder_input(target_BT)
-    is_bf16, was_training = state.config.train.precision == "bf16", state.model.training
+    is_bf16, was_training = state.config.train.is_bf16(state.step), state.model.training
     times: dict[int, list[float]] = {1: [], state.config.train.threads: []}
     state.model.eval()
     try:

@@ -121,7 +121,7 @@ def _add_gradient(state: TrainState, batch: Batch, first: int, stop: int, num_to
     read_BT = decoder_input(target_BT)
     with (
         rows_of_batch(state.model, first, len(part), num) as is_shared,
-        torch.autocast(state.device.type, torch.bfloat16, enabled=config.train.precision == "bf16"),
+        torch.autocast(state.device.type, torch.bfloat16, enabled=config.train.is_bf16(state.step)),
     ):
         if config.model.dropout:
             torch.manual_seed(dropout_seed(config.train.seed, state.step, 0 if is_shared else first))
