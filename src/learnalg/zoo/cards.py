@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from learnalg.config import DataConfig, ModelConfig, RunConfig
 from learnalg.evaluation.result import Report, Result, percent, quoted
-from learnalg.recipes import recipes
+from learnalg.recipes import read_recipe, recipes
 from learnalg.zoo.verdict import Refined, Verdict, read_refined, read_verdict
 
 
@@ -20,7 +20,7 @@ def card(name: str, result: Result) -> str:
         "Network": f"{describe_network(config.model)}; {result.parameters:,} parameters.",
         "Told, unlike the paper's network": "; ".join(hints(config)) + "." if hints(config) else "nothing.",
         "Training": describe_training(result),
-        "Recipe": f"`src/learnalg/recipes/{name}.toml`." if name in recipes() else "none.",
+        "Recipe": describe_recipe(name, result),
         "Notes": result.note,
         "Test": f"{report.num:,} examples of the {report.split} split (seed {report.seed}), greedy decoding, "
         f"{percent(report.well_formed)} % well-formed. Out of distribution, and at other sizes, accuracy is lower: "
@@ -40,6 +40,14 @@ def card(name: str, result: Result) -> str:
             "",
         ]
     )
+
+
+def describe_recipe(name: str, result: Result) -> str:
+    """A recipe that starts from other weights is not what the model was trained with."""
+    path = recipes().get(name)
+    origin = result.origin.model if result.origin else ""
+    is_its_own = path is not None and read_recipe(path).train.init == origin
+    return f"`src/learnalg/recipes/{name}.toml`." if is_its_own else "none."
 
 
 def accuracy_table(report: Report, tests: Mapping[str, Report] | None = None) -> list[str]:
