@@ -90,7 +90,7 @@ def test_docs_are_written_once(tmp_path):
     (tmp_path / "README.md").write_text(f"before\n{README_MARKS[0]}\nold\n{README_MARKS[1]}\nafter\n")
     (tmp_path / "docs/speedrun.md").write_text("no marks\n")
     (tmp_path / "docs/zoo.md").write_text("no marks\n")
-    names = ("README.md", "docs/learning-curves.svg", "docs/out-of-distribution.svg")
+    names = ("README.md", "docs/learning-curves.svg", "docs/out-of-distribution.svg", "docs/sizes.svg")
     assert write_docs(tmp_path) == [tmp_path / name for name in names]
     assert write_docs(tmp_path) == []
     text = (tmp_path / "README.md").read_text()
