@@ -151,7 +151,8 @@ def sizes_along_training(results: Mapping[str, Result]) -> bytes | None:
         square = sorted(int(size.split("x")[0]) for size in sizes if len(set(size.split("x"))) == 1)
         lines = {f"{n}x{n}": [p for p in result.curve if f"{n}x{n}" in p.by_dimension] for n in square}
         if lines:
-            panels[name] = {
+            before = f", after {result.origin.examples / 1e6:.2f} M examples" if result.origin else ""
+            panels[name + before] = {
                 size: [(p.examples, p.by_dimension[size]["0.01"]) for p in points] for size, points in lines.items()
             }
     return _draw(panels, "viridis", columns=2) if panels else None
@@ -179,5 +180,5 @@ def _draw(panels: Mapping[str, Mapping[str, list[tuple[int, float]]]], colors: s
             axis.set_ylabel("accuracy, %")
         for axis in axes[-columns:]:
             axis.set_xlabel("thousand examples")
-        axes[0].legend(fontsize=7, loc="lower right")
+        axes[0].legend(fontsize=7, loc="best")
         return figures.as_svg(figure)
