@@ -50,8 +50,10 @@ class PluginErrors:
 
 def blame(error: Exception) -> str:
     """The message for an error that a plugin caused, when it was loaded or later; '' for all others."""
+    places: list[tuple[str, int | None]]
     if isinstance(error, SyntaxError):
-        places = [(error.filename or "", error.lineno)]
+        # Of a file with null bytes Python names neither file nor line.
+        places = [(error.filename or str(next(iter(_LOADED[-1:]), "")), error.lineno)]
     else:
         places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     for name, line in reversed(places):

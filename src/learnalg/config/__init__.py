@@ -72,6 +72,8 @@ def to_dict(config: RunConfig) -> dict[str, Any]:
 def from_dict(values: dict[str, Any]) -> RunConfig:
     """The tables data, model, optim, train, mix and a list of stages; a missing field has its default. A typo is
     an error."""
+    if not isinstance(values, dict):
+        raise ValueError(f"config: {str(values)[:40]!r} is no table of tables")
     values = renamed(values)
     parts = {name: hint for name, hint in typing.get_type_hints(RunConfig).items() if name != "stage"}
     for table, entries in values.items():

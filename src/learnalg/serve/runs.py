@@ -19,9 +19,9 @@ from typing import Any
 from learnalg.config import RunConfig, from_dict, to_dict
 from learnalg.config.checks import is_a
 from learnalg.evaluation.result import Result, point_of
-from learnalg.files import parse_json, read_json, read_json_list
+from learnalg.files import parse_json, read_json
 from learnalg.naming import unknown
-from learnalg.training.run import is_locked
+from learnalg.training.run import is_locked, read_sessions
 from learnalg.zoo.index import MODEL_FILE, RESULT_FILE
 
 CONFIG_FILE, METRICS_FILE, PROVENANCE_FILE = "config.json", "metrics.jsonl", "provenance.json"
@@ -124,10 +124,9 @@ class Run:
     def sessions(self) -> list[dict[str, Any]]:
         path = self.folder / PROVENANCE_FILE
         try:
-            sessions = read_json_list(path) if is_inside(self.folder, path) else []
+            return read_sessions(path) if is_inside(self.folder, path) else []
         except ValueError:
             return []
-        return [session for session in sessions if isinstance(session, dict)]
 
 
 def is_inside(folder: Path, path: Path) -> bool:

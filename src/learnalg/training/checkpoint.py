@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from learnalg.config import RunConfig, from_dict, to_dict
-from learnalg.files import load_tensors, save_tensors
+from learnalg.files import load_tensors, parse_json, save_tensors
 from learnalg.naming import unknown
 from learnalg.processes import num_processes
 
@@ -123,4 +123,9 @@ def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     tensors, metadata = load_tensors(path, is_ours=True)
     if metadata.get("step") != str(int(path.stem)):
         raise ValueError(f"{path} is of step {metadata.get('step')}: it has another's name")
+    for name in ("kept", *IDENTITY):
+        try:
+            parse_json(metadata.get(name, "{}").encode())
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: {name}: {error}") from None
     return tensors, metadata

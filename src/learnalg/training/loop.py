@@ -16,19 +16,19 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from learnalg.config import RunConfig, replace_fields
+from learnalg.config import RunConfig, from_dict, replace_fields
 from learnalg.data import Batch, TrainingData, prefetch
 from learnalg.evaluation.evaluate import TOLERANCES, evaluate, predictions_of, report_of
-from learnalg.evaluation.result import Origin, Result
+from learnalg.evaluation.result import Origin, Result, built
 from learnalg.evaluation.samples import samples_of
-from learnalg.files import checksum
+from learnalg.files import checksum, parse_json
 from learnalg.models.weights import save_model, set_weights
 from learnalg.pairs.given import check_file, with_file
 from learnalg.problem import Problem
@@ -134,9 +134,9 @@ def resume(
 
 def _resumed_config(config: RunConfig, metadata: dict[str, str], examples: int | None, skip: bool) -> RunConfig:
     """The config with another budget, if the steps before the checkpoint are the same with it."""
-    taken = json.loads(metadata["config"])["train"]["examples"] if "config" in metadata else config.train.examples
+    theirs = from_dict(parse_json(metadata["config"].encode())) if "config" in metadata else config
     wanted = config.train.examples if examples is None else examples
-    config = with_budget(replace_fields(config, examples=taken), wanted, int(metadata["step"]))
+    config = with_budget(replace_fields(config, examples=theirs.train.examples), wanted, int(metadata["step"]))
     return replace_fields(config, skip_nonfinite=True) if skip else config
 
 
@@ -339,16 +339,24 @@ def _save(run: Run, state: TrainState) -> None:
         check_finite(state, tensors)
     except NotFiniteError as error:
         raise _explained(run, error) from None
-    kept = {
-        "seconds": state.seconds,
-        "loss_sum": state.loss_sum,
-        "loss_tokens": state.loss_tokens,
-        "stopped": state.stopped,
-        "skipped": state.skipped,
-    }
+    kept = asdict(Kept(**{name: getattr(state, name) for name in KEPT}))
     metadata = {"step": str(state.step), "kept": json.dumps(kept)} | identity(run.config)
     save_checkpoint(run.checkpoints, state.step, tensors, metadata)
     save_model(run.folder / MODEL_FILE, run.config, state.model, step=state.step)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a checkpoint has of a state besides tensors."""
+
+    seconds: float
+    loss_sum: float
+    loss_tokens: int
+    stopped: bool
+    skipped: int = 0  # newer than the others
+
+
+KEPT = tuple(field.name for field in fields(Kept))
 
 
 def restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
@@ -358,5 +366,6 @@ def restore(state: TrainState, tensors: dict[str, Tensor], metadata: dict[str, s
     set_weights(state.model, part("model."), "the checkpoint")
     state.optimizer.load_state_tensors(part("optim."))
     state.step = int(metadata["step"])
-    for name, value in json.loads(metadata["kept"]).items():
-        setattr(state, name, value)
+    kept = built(Kept, parse_json(metadata.get("kept", "{}").encode()), "kept")
+    for name in KEPT:
+        setattr(state, name, getattr(kept, name))

@@ -122,6 +122,9 @@ def _adamw(params: list[torch.nn.Parameter], config: OptimConfig, weight_decay: 
     return torch.optim.AdamW(params, lr=config.learning_rate, betas=betas, weight_decay=weight_decay, fused=True)
 
 
+ADAM = ("step", "exp_avg", "exp_avg_sq")
+MOMENTS: dict[type, tuple[str, ...]] = {torch.optim.Adam: ADAM, torch.optim.AdamW: ADAM, Muon: ("momentum",)}
+
 OPTIMIZERS: dict[str, Callable[..., list[torch.optim.Optimizer]]] = {"adam": adam, "adamw": adamw, "muon": muon}
 
 
@@ -168,10 +171,21 @@ class Optimizer:
         return tensors
 
     def load_state_tensors(self, tensors: dict[str, Tensor]) -> None:
+        """Moments that are not those of these weights are refused."""
+        left = dict(tensors)
         for k, part in enumerate(self.parts):
             state: dict[int, dict[str, Tensor]] = {}
-            for key, value in tensors.items():
-                which, index, name = key.split(".")
-                if int(which) == k:
-                    state.setdefault(int(index), {})[name] = value
+            own = [p for group in part.param_groups for p in group["params"]]
+            for index, p in enumerate(own):
+                place = f"{k}.{index}."
+                found = {key.removeprefix(place): left.pop(key) for key in tensors if key.startswith(place)}
+                names = MOMENTS.get(type(part), found.keys())
+                shapes = {name: () if name == "step" else tuple(p.shape) for name in names}
+                given = {name: tuple(tensor.shape) for name, tensor in found.items() if tensor.is_floating_point()}
+                if found and type(part) in MOMENTS and given != shapes:
+                    raise ValueError(f"the moments of the checkpoint do not fit: of {place[:-1]} {given}, not {shapes}")
+                if found:
+                    state[index] = found
             part.load_state_dict({"state": state, "param_groups": part.state_dict()["param_groups"]})
+        if left:
+            raise ValueError(f"the moments of the checkpoint do not fit: there is no weight for {next(iter(left))}")

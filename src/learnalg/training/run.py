@@ -149,18 +149,20 @@ class Run:
 
     def sessions(self) -> list[dict[str, Any]]:
         path = self.folder / "provenance.json"
-        sessions = read_json_list(path) if path.is_file() else []
-        for session in sessions:
-            values = session if isinstance(session, dict) else {}
-            if not all(isinstance(values.get(name), str) for name in ("time", "commit", "command")):
-                raise ValueError(
-                    f"{path} is damaged: a session has time, commit and command; repair or remove the file"
-                )
-            try:
-                built(Origin | None, session.get("origin"), "origin")
-            except ValueError as error:
-                raise ValueError(f"{path} is damaged: {error}; repair or remove the file") from None
-        return sessions
+        return read_sessions(path) if path.is_file() else []
+
+
+def read_sessions(path: Path) -> list[dict[str, Any]]:
+    sessions = read_json_list(path)
+    for session in sessions:
+        values = session if isinstance(session, dict) else {}
+        if not all(isinstance(values.get(name), str) for name in ("time", "commit", "command")):
+            raise ValueError(f"{path} is damaged: a session has time, commit and command; repair or remove the file")
+        try:
+            built(Origin | None, session.get("origin"), "origin")
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: {error}; repair or remove the file") from None
+    return sessions
 
 
 def _checked(entry: Any) -> dict[str, Any]:
