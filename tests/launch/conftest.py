@@ -1,6 +1,5 @@
 """Cells that take a few seconds, for clusters to disturb, and what comes out of them when nobody does."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -9,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from learnalg.files import checksum, read_json
+from learnalg.files import checksum, read_json, write_whole
 from learnalg.training.run import Run
 
-# Two cells of 80 steps, and one that starts from the first. A step takes as long as the environment says.
+# Two cells of 80 steps, and one that starts from the first. A step takes as long as the file `pause` says.
 PLUGIN = """
-import os, time
+import time
 from dataclasses import replace
+from pathlib import Path
 from learnalg.config import RunConfig, replace_fields
 from learnalg.problems import TASKS
 from learnalg.reproduction.experiment import Cell, Experiment, Shown
@@ -24,7 +24,7 @@ from learnalg.reproduction.tables import EXPERIMENTS
 def slow():
     task = TASKS["transpose"]()
     def solve(M):
-        time.sleep(float(os.environ.get("PAUSE", "0")))
+        time.sleep(float(Path("pause").read_text()) if Path("pause").is_file() else 0.0)
         return task.solve(M)
     return replace(task, solve=solve)
 
@@ -48,10 +48,14 @@ class Cells:
         self.folder = folder
         (folder / "own.py").write_text(PLUGIN)
 
-    def start(self, *arguments, **environment):
+    def pause(self, seconds):
+        """Before each batch from now on: long enough to disturb a run at a certain step, none to let it end."""
+        write_whole(self.folder / "pause", str(seconds).encode())
+
+    def start(self, *arguments):
         command = [sys.executable, "-m", "learnalg", "reproduce", "own", "--plugin", "own.py", *arguments]
         return subprocess.Popen(
-            command, cwd=self.folder, env=os.environ | environment, text=True, stdout=subprocess.PIPE,
+            command, cwd=self.folder, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )  # fmt: skip
 

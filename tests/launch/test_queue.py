@@ -86,7 +86,8 @@ def test_an_interrupted_queue_stops_its_jobs_with_a_checkpoint_and_the_next_one_
 
 
 def test_jobs_of_a_command_that_is_killed_stop_with_a_checkpoint(cells):
-    process = cells.start("--launch", "local", "--cells", "first", PAUSE="0.2")
+    cells.pause(0.2)
+    process = cells.start("--launch", "local", "--cells", "first")
     cells.wait_for("first", 10, process)
     process.kill()
     process.communicate()

@@ -32,11 +32,14 @@ def ancestors(process):
 def test_a_cell_whose_node_is_killed_ends_on_another_as_an_undisturbed_one(cells, undisturbed, cluster):
     nodes = [cluster.add_node(num_cpus=1, wait=False) for _ in range(2)]
     cluster.wait_for_nodes()
-    process = cells.start("--launch", f"ray:address={cluster.address}", "--cells", "first", PAUSE="0.08")
+    cells.pause(0.3)
+    process = cells.start("--launch", f"ray:address={cluster.address}", "--cells", "first")
     cells.wait_for("first", 10, process)
     above = ancestors(cells.job("first", "started.json")["process"])
     (killed,) = (node for node in nodes if node.all_processes["raylet"][0].process.pid in above)
     cluster.remove_node(killed, allow_graceful=False)
+    cells.wait_for("first", 0, process, sessions=2)
+    cells.pause(0)
     out, error = process.communicate(timeout=300)
     assert (process.returncode, error) == (0, "")
     assert out.count("own/laptop/first: queued on ray") == 2 and "again, its process or its node was lost" in out

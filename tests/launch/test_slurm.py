@@ -40,7 +40,8 @@ def test_cells_end_as_undisturbed_ones_whatever_the_cluster_does(cells, undistur
     def job(cell):
         return cells.job(cell, "handle.json")["handle"]
 
-    process = cells.start(*launch, PAUSE="0.06")
+    cells.pause(0.1)
+    process = cells.start(*launch)
     cells.wait_for("first", 10, process)
     process.send_signal(signal.SIGINT)
     out, error = process.communicate(timeout=300)
@@ -48,11 +49,11 @@ def test_cells_end_as_undisturbed_ones_whatever_the_cluster_does(cells, undistur
     assert "stopped; resume with: learnalg reproduce own --plugin own.py --launch slurm:poll=0.3" in error
     assert cells.job("first", "outcome.json")["error"].startswith("stopped at step ")
 
-    process = cells.start(*launch, PAUSE="0.06")
+    process = cells.start(*launch)
     cells.wait_for("first", 20, process, sessions=2)
     process.kill()  # its jobs run on, and the next one finds them
     found = job("first")
-    process = cells.start(*launch, PAUSE="0.06")
+    process = cells.start(*launch)
     cells.wait_for("first", 30, process, sessions=2)
     assert job("first") == found
     slurm("scontrol", "requeue", job("first"))  # as a preemption does
@@ -61,6 +62,8 @@ def test_cells_end_as_undisturbed_ones_whatever_the_cluster_does(cells, undistur
     cells.wait_for("child", 10, process)
     node = cells.job("child", "started.json")["host"]
     slurm("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    cells.wait_for("child", 0, process, sessions=2)
+    cells.pause(0)
     out, error = process.communicate(timeout=300)
     assert (process.returncode, error) == (0, "")
     assert f"own/laptop/child: running on {node}" in out and "own/laptop/child: done on" in out
