@@ -14,7 +14,13 @@ from learnalg.training.preflight import check_before_start
 from learnalg.zoo.load import released
 
 RESULTS = results_folder()
-ENDS_OF_CHAINS = {"eigenvectors", "eigenvectors-5", "svd-4", "inverse-5", "matmul-5"}  # several runs, which no single recipe repeats
+ENDS_OF_CHAINS = {
+    "eigenvectors",
+    "eigenvectors-5",
+    "svd-4",
+    "inverse-5",
+    "matmul-5",
+}  # several runs, which no single recipe repeats
 FROM_SCRATCH = {
     *("transpose", "add", "matvec", "matmul", "eigenvalues", "eigenvalues-20", "eigenvalues-any"),
     *("eigenvectors", "singular_values", "svd", "inverse", "nine"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from learnalg.reproduction.configs import (
     MILLION,
     assembled,
+    at_size,
     by_tolerance,
     describe,
     fine_tune,
@@ -17,7 +18,8 @@ from learnalg.reproduction.experiment import Cell, Experiment
 # Eigenvectors with their eigenvalues.
 #
 # At scale paper 512 dimensions, 8 heads, 150 million examples: the paper says 4 GPUs for 3 to 7 days, and 50 million
-# until they are learned (appendix D.1). At scale laptop the released model; other encodings from scratch.
+# until they are learned (appendix D.1). At scale laptop the released models of 5x5 and of all sizes; other encodings
+# from scratch.
 
 EIGENVECTORS_BUDGET = 150 * MILLION
 LAPTOP_BUDGETS = {"eigenvectors": 120_000, "inverse": 200_000, "singular_values": 100_000, "svd": 150_000}
@@ -29,6 +31,7 @@ EIGENVECTORS = (  # dim, encoding, layers
     ("6", "p1000", "6/1"),
 )
 RELEASED_EIGENVECTORS = 3  # column
+OF_ALL_SIZES = "eigenvectors"  # released
 
 
 def eigenvectors(scale: str) -> list[Cell]:
@@ -42,6 +45,9 @@ def eigenvectors(scale: str) -> list[Cell]:
         elif dim == "5":
             config = assembled("eigenvectors", dim, f"fp15/{encoding}", LAPTOP_BUDGETS["eigenvectors"])
             found.append(Cell(key, config, shows, note=describe(config)))
+        else:
+            tests = {dim: {"dim": dim}}
+            found.append(released_cell(key, OF_ALL_SIZES, "eigenvectors", at_size(dim, column + 1), tests=tests))
     return found
 
 
