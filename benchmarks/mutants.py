@@ -1,7 +1,7 @@
 """Do the tests notice a mistake? Each mutant is the package with one mistake; the tests of that module must fail.
 
     python benchmarks/mutants.py                     # all, into results/mutants/score.json: `make mutants`
-    python benchmarks/mutants.py step judge          # those whose names contain one of these; nothing is written
+    python benchmarks/mutants.py step judge          # those whose names contain one of these
 
 A mutant lives in a temporary copy: the package in a checkout is never changed. One that survives is a test that is
 missing, or a line that does not matter.
@@ -18,9 +18,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from learnalg.files import write_json
+from learnalg.files import read_json, write_json
 from learnalg.training.run import provenance
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -135,7 +135,9 @@ MUTANTS = [
     ),
     # certify
     Mutant("certify/proofs.py", "- bound\n", "\n", "tests/certify/test_proofs.py"),
-    Mutant("certify/proofs.py", "values - t) <= below_of", "values - t) < below_of", "tests/certify/test_proofs.py"),
+    Mutant(
+        "certify/proofs.py", "(counts[:, 1] <= below_of", "(counts[:, 1] < below_of", "tests/certify/test_proofs.py"
+    ),
     Mutant(
         "certify/proofs.py",
         "np.maximum(_by_residual(task, inputs, predicted), _orthogonal(predicted[:, 1:]))",
@@ -183,25 +185,32 @@ def copy_into(folder: Path) -> None:
             (folder / path.name).symlink_to(path)
 
 
+def write_score(found: dict[str, dict[str, Any]]) -> None:
+    """Of the mutants of today, with what was found of each last."""
+    known = [found[mutant.name] for mutant in MUTANTS if mutant.name in found]
+    survivors = [entry["mutant"] for entry in known if not entry["noticed"]]
+    SCORE.parent.mkdir(exist_ok=True)
+    score = {"mutants": len(known), "noticed": len(known) - len(survivors), "survivors": survivors}
+    write_json(SCORE, score | {"provenance": provenance(), "all": known})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("names", nargs="*", help="only mutants whose names contain one of these")
     asked = parser.parse_args().names
     chosen = [mutant for mutant in MUTANTS if not asked or any(name in mutant.name for name in asked)]
-    started, found = time.monotonic(), []
+    found = {entry["mutant"]: entry for entry in read_json(SCORE)["all"]} if SCORE.is_file() else {}
     with tempfile.TemporaryDirectory() as name:
         copy_into(Path(name))
         for mutant in chosen:
+            started = time.monotonic()
             noticed, test = is_noticed(mutant, Path(name))
-            found.append({"mutant": mutant.name, "tests": mutant.tests, "noticed": noticed, "by": test})
+            seconds = round(time.monotonic() - started)
+            found[mutant.name] = {"mutant": mutant.name, "noticed": noticed, "by": test, "seconds": seconds}
             print(f"{'noticed ' if noticed else 'SURVIVES'}  {json.dumps(mutant.name)}  {test}", flush=True)
-    survivors = [entry["mutant"] for entry in found if not entry["noticed"]]
-    print(f"{len(found) - len(survivors)} of {len(found)} mutants are noticed")
-    if not asked:
-        seconds = round(time.monotonic() - started)
-        score = {"mutants": len(found), "noticed": len(found) - len(survivors), "survivors": survivors}
-        SCORE.parent.mkdir(exist_ok=True)
-        write_json(SCORE, score | {"seconds": seconds, "provenance": provenance(), "all": found})
+            write_score(found)
+    survivors = sum(not found[mutant.name]["noticed"] for mutant in chosen)
+    print(f"{len(chosen) - survivors} of {len(chosen)} mutants are noticed")
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ from learnalg.pairs.block import Block
 from learnalg.pairs.jsonl import read_jsonl, write_jsonl
 from learnalg.pairs.parquet import read_parquet, write_parquet
 
-__all__ = ["ENDINGS", "Block", "check_ending", "read_pairs", "write_pairs"]
+__all__ = ["ENDINGS", "Block", "check_ending", "check_size", "read_pairs", "write_pairs"]
 
 ENDINGS = (".jsonl", ".parquet")
+MOST_TEXT = 2**29  # bytes
 
 
 def check_ending(path: Path) -> None:
@@ -28,11 +29,19 @@ def check_ending(path: Path) -> None:
         raise ValueError(f"{path}: a file of pairs ends in {' or '.join(ENDINGS)}")
 
 
+def check_size(path: Path) -> None:
+    """Of text, before anything is read: its numbers take several times as much."""
+    size = path.stat().st_size
+    if path.suffix == ".jsonl" and size > MOST_TEXT:
+        raise ValueError(f"{path} has {size:,} bytes: at most {MOST_TEXT:,}; Parquet takes less")
+
+
 def read_pairs(path: Path) -> list[Block]:
     """ValueError names the first row that is no pair."""
     check_ending(path)
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
+    check_size(path)
     blocks = read_jsonl(path) if path.suffix == ".jsonl" else read_parquet(path)
     if not blocks:
         raise ValueError(f"{path} has no pairs")

@@ -18,7 +18,7 @@ import numpy as np
 from learnalg.config import DataConfig
 from learnalg.config.data import SHA256
 from learnalg.files import checksum
-from learnalg.pairs import Block, read_pairs
+from learnalg.pairs import Block, check_size, read_pairs
 from learnalg.problem import Problem
 from learnalg.problems import PAIRS
 from learnalg.problems.pairs import shapes_as_options
@@ -152,6 +152,7 @@ def check_file(config: DataConfig) -> Path:
     path = Path(name)
     if not path.is_file():
         raise ValueError(f"{path}: no such file, and the pairs in it are needed")
+    check_size(path)
     if sha256 and checksum(path) != sha256:
         raise ValueError(f"{path} has changed: its SHA-256 is another one than {sha256[:12]}..., that of the run")
     return path

@@ -29,6 +29,7 @@ def _pyarrow() -> Any:
 def read_parquet(path: Path) -> list[Block]:
     pa = _pyarrow()
     try:
+        _check_size(path, pa.parquet.read_metadata(path))
         table = pa.parquet.read_table(path)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} is no Parquet file: {str(error).splitlines()[0]}") from None
@@ -60,6 +61,17 @@ def read_parquet(path: Path) -> list[Block]:
             stacks = tuple(inputs.stack(first[chosen] + operand) for operand in range(kind[1]))
             blocks.append(Block(str(task_names[kind[0]]), stacks, output.stack(chosen), chosen + 1))
     return blocks
+
+
+MOST_NUMBERS = 2**28  # of a file: 2 GB
+
+
+def _check_size(path: Path, metadata: Any) -> None:
+    """What is packed may be a thousand times larger."""
+    groups = (metadata.row_group(k) for k in range(metadata.num_row_groups))
+    num = sum(max((group.column(k).num_values for k in range(group.num_columns)), default=0) for group in groups)
+    if num > MOST_NUMBERS:
+        raise ValueError(f"{path} has {num:,} numbers: at most {MOST_NUMBERS:,}")
 
 
 class _Matrices:
