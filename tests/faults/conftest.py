@@ -45,7 +45,10 @@ def record(request):
     yield add
     if IS_LONG and rows:
         FIGURES.mkdir(exist_ok=True)
-        write_json(FIGURES / f"{request.path.stem.removeprefix('test_')}.json", {"rows": rows, **provenance()})
+        write_json(
+            FIGURES / f"{request.path.stem.removeprefix('test_')}.json",
+            {"rows": rows, **provenance(), "command": "make faults"},
+        )
 
 
 class Fork:
@@ -162,7 +165,8 @@ class Torchrun:
 
     def said(self):
         """Lines of ours among torchrun's."""
-        return [line for line in self.says.read_text().splitlines() if line.startswith("learnalg: ")]
+        ours = ("learnalg: ", "stopped at step ")
+        return [line for line in self.says.read_text().splitlines() if line.startswith(ours)]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ code of that process when it has ended (negative: the signal).
 arguments     of the command, say ["resume", "runs/ev5"]
 environment   more variables
 beats         seconds between signs of life, and how many may be missing
+at            the moment to begin at, of the clock that only counts
 die_at        the process kills itself (-9) at its n-th operation on a file
 says          the file that takes what it prints
 """
@@ -16,6 +17,7 @@ import json
 import os
 import signal
 import sys
+import time
 from itertools import count
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -56,6 +58,8 @@ def work(job: dict[str, Any]) -> int:
     heartbeat.BEAT, heartbeat.SILENT = job.get("beats", (heartbeat.BEAT, heartbeat.SILENT))
     if "die_at" in job:
         die_at(job["die_at"])
+    while time.monotonic() < job.get("at", 0.0):
+        pass
     return main(job["arguments"])
 
 

@@ -1,6 +1,7 @@
 """Two processes on one run's folder: one trains, the other is refused and leaves no trace."""
 
 import re
+import time
 
 from learnalg.evaluation.result import Result
 from learnalg.training.run import Run
@@ -21,7 +22,8 @@ def test_two_that_begin(fork, tmp_path, times, record):
         weights[seed] = Result.read(tmp_path / f"alone-{seed}" / RESULT_FILE).sha256
     for number in range(num):
         folder = tmp_path / str(number)
-        racers = {seed: fork("train", *FLAGS, "--seed", seed, "--out", folder) for seed in won}
+        start = time.monotonic() + 0.1  # both at the same moment
+        racers = {seed: fork("train", *FLAGS, "--seed", seed, "--out", folder, at=start) for seed in won}
         codes = {seed: racer.wait() for seed, racer in racers.items()}
         assert sorted(codes.values()) == [0, 2]
         winner = next(seed for seed in codes if codes[seed] == 0)
@@ -43,7 +45,8 @@ def test_two_that_resume(tiny_config, fork, same_bits, tmp_path, times, record):
     assert fork("resume", straight, "--quiet").wait() == 0
     for number in range(num):
         folder = Run.create(tmp_path / str(number), config).folder
-        racers = [fork("resume", folder, "--quiet") for _ in range(2)]
+        start = time.monotonic() + 0.1
+        racers = [fork("resume", folder, "--quiet", at=start) for _ in range(2)]
         codes = [racer.wait() for racer in racers]
         assert set(codes) <= {0, 2} and 0 in codes  # a late one finds the run finished
         assert all(re.fullmatch(REFUSED, r.said()) for r, code in zip(racers, codes, strict=True) if code == 2)
