@@ -123,4 +123,8 @@ def test_a_checkpoint_of_another_run_is_refused_or_taken_by_a_flag(whole, tmp_pa
     assert f"another {name}" in (said := capsys.readouterr().err) and f"--despite {name}" in said
     assert main(["resume", str(copy), "--quiet", "--despite", name]) == 0
     assert Run.open(copy).sessions()[-1]["resumed_at"] == NUM_STEPS
-    record(f"a checkpoint of another {name}", 1, f"refused with what differs; taken with --despite {name}")
+    record(
+        f"a checkpoint of another {'number of ' * (name == 'processes')}{name}",
+        1,
+        f"refused with what differs; taken with --despite {name}",
+    )

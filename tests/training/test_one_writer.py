@@ -117,6 +117,22 @@ def test_a_folder_that_is_replaced_is_not_locked(tmp_path, monkeypatch, tiny_con
         pass
 
 
+def test_a_run_that_began_and_ended_in_between_is_not_written_over(tmp_path, monkeypatch, tiny_config):
+    import fcntl
+
+    lock = fcntl.flock
+
+    def late(*arguments):
+        monkeypatch.undo()
+        Run.create(tmp_path / "run", tiny_config(seed=2))
+        lock(*arguments)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with pytest.raises(ValueError, match="run exists already"):
+        Run.create(tmp_path / "run", tiny_config(seed=1))
+    assert Run.open(tmp_path / "run").config.train.seed == 2
+
+
 def test_a_link_to_nowhere_is_refused(tmp_path, tiny_config):
     (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ValueError, match="run is a link to nowhere"):

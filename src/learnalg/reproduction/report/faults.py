@@ -24,7 +24,7 @@ def faults_table(root: Path) -> str:
         if path.is_file():
             found = read_json(path)
             rows = [f"| {row['fault']} | {row['tries']} | {row['result']} |" for row in found["rows"]]
-            lines = [f"### {title}", "", "| fault | tried | what happened |", "| --- | --- | --- |", *rows]
+            lines = [f"## {title}", "", "| fault | tried | what happened |", "| --- | --- | --- |", *rows]
             made = f"`results/faults/{name}.json`, {found['time'][:10]}, commit {found['commit'][:9]}."
             parts.append("\n".join([*lines, "", made]))
     return "\n\n".join(parts)
