@@ -6,12 +6,11 @@ learnalg train --plugin examples/pooled.py --architecture pooled --positions gri
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from learnalg.config import ModelConfig
 from learnalg.models import MODELS, Side
-from learnalg.models.outputs import make_bias, set_prior, token_logits, token_vectors
+from learnalg.models.outputs import Part, allowed_tokens, make_bias, set_prior, token_parts, token_vectors, whole_logits
 from learnalg.models.transformer import Embed
 
 
@@ -28,19 +27,21 @@ class Pooled(nn.Module):
         self.mix = nn.Sequential(nn.Linear(dim, 4 * dim), nn.GELU(), nn.Linear(4 * dim, dim))
         self.embed = Embed(config, target, dim, config.output_embedding, config.positions_of("decoder"), shift=1)
         self.write = nn.GRU(dim, dim, batch_first=True)
-        self.bias = make_bias(config, target)
+        self.bias, self.allowed = make_bias(config, target), allowed_tokens(config, target)
 
     def encode(self, source_BS: Tensor) -> Tensor:
         """The first state of the GRU, (1, B, D)."""
         is_token_BS1 = (source_BS != self.pad)[..., None]
         return (self.mix(self.read(source_BS)) * is_token_BS1).sum(1).tanh()[None]
 
-    def logits(self, hidden_BTD: Tensor, index_T: Tensor) -> Tensor:
-        return token_logits(hidden_BTD, token_vectors(self), self.bias, self.side, index_T)
+    def parts(self, hidden_BTD: Tensor, start: int = 0) -> list[Part]:
+        """The logits, place by place: `self.bias`, `self.allowed` and `self.side` say of which tokens."""
+        return token_parts(hidden_BTD, token_vectors(self), self, start)
 
-    def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True) -> Tensor:
+    def forward(self, source_BS: Tensor, target_BT: Tensor, padded: bool = True, in_parts: bool = False) -> Any:
         hidden_BTD, _ = self.write(self.embed(target_BT), self.encode(source_BS))
-        return self.logits(hidden_BTD, torch.arange(target_BT.shape[1]))
+        parts = self.parts(hidden_BTD)
+        return parts if in_parts else whole_logits(parts, self.side.vocab_size)
 
     def begin(self, source_BS: Tensor, max_length: int) -> dict[str, Any]:
         prefix_BT = source_BS.new_zeros((len(source_BS), max_length))
@@ -52,7 +53,7 @@ class Pooled(nn.Module):
         embedded_B1D = self.embed(state["prefix"][:, : at + 1], last_only=True)
         hidden_B1D, last_1BD = self.write(embedded_B1D, state["hidden"][None].contiguous())
         state["hidden"], state["length"] = last_1BD[0], at + 1
-        return self.logits(hidden_B1D, torch.tensor([at]))[:, 0]
+        return whole_logits(self.parts(hidden_B1D, start=at), self.side.vocab_size)[:, 0]
 
     def set_prior(self, targets_BT: Tensor) -> None:
         set_prior(self.bias, self.side, targets_BT)

@@ -63,7 +63,7 @@ def test_verify_differs_from_a_claim_that_is_not_true(run, tmp_path, result, wha
 def test_every_column_of_accuracy_is_compared(run, tmp_path, result, monkeypatch):
     """Also a norm or a tolerance that the report of today would not have by itself."""
     report = result.report
-    few = replace(report, num=20, accuracy={"linf": {"0.1": 0.0}})
+    few = replace(report, num=20, accuracy={"l1": {"0.1": 0.0}, "linf": {"0.1": 0.0}})
     replace(result, report=few).write(tmp_path / f"{NAME}.json")
     assert run("verify", f"{NAME}.json")[0] == 1
 

@@ -259,7 +259,7 @@ def test_a_training_step_adds_the_ponder_cost(tiny_config, monkeypatch):
     for weight in (0.0, 3.0):
         monkeypatch.setattr(loops, "PONDER_COST", weight)
         state = new_state(config, torch.device("cpu"))
-        monkeypatch.setattr(state.optimizer, "step", lambda step: None)
+        monkeypatch.setattr(state.optimizer, "step", lambda step: 0.0)
         train_step(state, batch)
         gradients.append({name: p.grad.clone() for name, p in state.model.named_parameters()})
     state.model.zero_grad()

@@ -331,7 +331,7 @@ def test_a_cell_counts_the_examples_of_what_it_started_from(root):
     for cell in children:
         found = load_result(experiment, "smoke", cell, root)
         assert (found.origin.model, found.origin.examples, found.all_examples) == (cell.init, 32, 64)
-        assert found.origin.seconds > 0 and found.origin.flops > 0
+        assert found.origin.seconds >= 0 and found.origin.flops > 0
         assert (found.report.split, found.report.seed) == ("test", 0)
 
 
