@@ -6,7 +6,9 @@ python examples/demo.py --short    the same path in seconds, with almost no trai
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -162,9 +164,15 @@ def run(*arguments: str) -> None:
         raise SystemExit(code)
 
 
+def stop(*_: object) -> None:
+    """At once: a KeyboardInterrupt may be lost in a callback of a library."""
+    os.write(2, b"\nstopped; `make demo` begins again\n")
+    os._exit(130)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, stop)
     try:
         demo(short="--short" in sys.argv[1:])
     except KeyboardInterrupt:
-        print("\nstopped; `make demo` begins again", file=sys.stderr)
-        sys.exit(130)
+        stop()

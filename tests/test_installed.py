@@ -32,7 +32,7 @@ def installed(tmp_path_factory):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("list models", "eigenvalues-3  eigenvalues  3"),
+        ("list models", "eigenvalues-3 "),
         (f"verify {NAME} --num 20", ": agrees"),
         ("reproduce table-6 --show", "| Tolerance % |"),
         ("reproduce --list", "table-6"),
