@@ -15,6 +15,7 @@ from learnalg.config.presets import PRESETS
 from learnalg.evaluation.result import Result
 from learnalg.files import CONTENT, load_tensors, results_folder, save_tensors
 from learnalg.models.weights import build_model, read_model
+from learnalg.pairs import Block, read_pairs, write_pairs
 from learnalg.problem import Problem, check_lengths
 from learnalg.recipes import read_recipe, recipes
 from learnalg.serve.runs import Runs
@@ -158,6 +159,11 @@ def test_configs_of_models(attempts, fuzz, tiny_run, tmp_path, version):
     attempts(make, lambda path: build_model(*read_model(path), "it"))
 
 
+def as_text(value):
+    """What can stand in a file of tensors."""
+    return str(value)[:4000].encode("utf-8", "replace").decode()
+
+
 @pytest.mark.parametrize("how", ["bytes", "metadata"])
 def test_checkpoints(attempts, fuzz, copied, how):
     path = sorted((copied / "checkpoints").glob("*.ckpt"))[-1]
@@ -167,7 +173,9 @@ def test_checkpoints(attempts, fuzz, copied, how):
         if how == "bytes":
             path.write_bytes(fuzz.bytes(rng, content))
         else:
-            save_tensors(path, tensors, {k: str(v) for k, v in (fuzz.json(rng, metadata) or {}).items()})
+            said = fuzz.json(rng, metadata)
+            said = {key: as_text(value) for key, value in said.items()} if isinstance(said, dict) else {}
+            save_tensors(path, tensors, said)
         return copied / "checkpoints"
 
     attempts(make, load_checkpoint, num=20)
@@ -204,9 +212,7 @@ def test_headers_of_arrays(attempts, fuzz, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.csv", "a.txt"])
-@pytest.mark.filterwarnings(
-    "ignore:Reading .npy. or .npz. file:UserWarning", "ignore:invalid escape:DeprecationWarning"
-)
+@pytest.mark.filterwarnings("ignore:Reading:UserWarning", "ignore:invalid escape:DeprecationWarning")
 def test_matrices(attempts, fuzz, tmp_path, name):
     path, matrix = tmp_path / name, np.arange(6.0).reshape(2, 3) / 7
     if name.endswith("npz"):
@@ -222,6 +228,51 @@ def test_matrices(attempts, fuzz, tmp_path, name):
         return str(path)
 
     attempts(make, read_matrices, num=2 * NUM)
+
+
+PAIRS = [
+    {"input": [[1.5, 2], [3, 4]], "output": [[1.5, 3], [2, 4]]},
+    {"input": [[5, 6.25], [7, 8]], "output": [[5, 7], [6.25, 8]], "task": "transpose"},
+    {"inputs": [[[1, 2]], [[3, 4]]], "output": [[4, 6]], "task": "add"},
+]
+
+
+@pytest.mark.parametrize("how", ["json", "bytes"])
+def test_pairs_as_text(attempts, fuzz, tmp_path, how):
+    path = tmp_path / "pairs.jsonl"
+
+    def make(rng):
+        rows = fuzz.json(rng, PAIRS) if how == "json" else PAIRS
+        content = b"".join(fuzz.text(row) + b"\n" for row in (rows if isinstance(rows, list) else [rows]))
+        path.write_bytes(fuzz.bytes(rng, content) if how == "bytes" else content)
+        return path
+
+    attempts(make, read_pairs)
+
+
+def test_pairs_as_parquet(attempts, fuzz, tmp_path):
+    pytest.importorskip("pyarrow")
+    path, rng = tmp_path / "pairs.parquet", np.random.default_rng(0)
+    matrices = rng.integers(-9, 9, (5, 2, 2)) / 4
+    write_pairs(path, {}, [[Block("", (matrices,), matrices.swapaxes(1, 2), np.arange(5))]])
+    content = path.read_bytes()
+
+    def make(rng):
+        path.write_bytes(fuzz.bytes(rng, content))
+        return path
+
+    attempts(make, read_pairs)
+
+
+def test_more_numbers_than_are_read(tmp_path, monkeypatch):
+    """What is packed is counted before it is unpacked."""
+    pytest.importorskip("pyarrow")
+    path, zeros = tmp_path / "pairs.parquet", np.zeros((1000, 10, 10))
+    write_pairs(path, {}, [[Block("", (zeros,), zeros, np.arange(1000))]])
+    assert path.stat().st_size < 100_000 and read_pairs(path)
+    monkeypatch.setattr("learnalg.pairs.parquet.MOST_NUMBERS", 150_000)
+    with pytest.raises(ValueError, match=r"pairs.parquet has 200,000 numbers: at most 150,000"):
+        read_pairs(path)
 
 
 def test_checkpoints_of_the_published_code(attempts, fuzz, tmp_path):
