@@ -60,7 +60,7 @@ def test_the_other_ends(
 def test_a_long_evaluation_is_not_stuck_and_its_faults_are_seen(
     tiny_config, pair, newest_step, wait_until, times, beats, record, tmp_path, fault
 ):
-    num = times(6_000, 60_000)
+    num = times(20_000, 60_000)
     config = tiny_config(**EVALUATES, eval_num=num, checkpoint_seconds=0)
     folder = Run.create(tmp_path / "run", config).folder
     processes = pair("resume", folder, "--quiet", beats=beats)
